@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// TestAdvisedFirst: a rollback that is advised has its command on the screen, whatever else helps.
+// TestAdvisedFirst checks that the screen shows the command of an advised rollback even if there are other fixes.
 func TestAdvisedFirst(t *testing.T) {
-	lower, back, repair := remedy.Remedy{Code: remedy.LowerRequest}, remedy.Remedy{Code: remedy.RollBack}, remedy.Remedy{Code: remedy.RepairNodes}
+	lower, back, repair := remedy.Remedy{Code: remedy.LowerRequest}, remedy.Remedy{Code: remedy.RollBack},
+		remedy.Remedy{Code: remedy.RepairNodes}
 	for _, tt := range []struct {
 		code        explain.AdviceCode
 		fixes, want []remedy.Remedy
@@ -30,8 +31,8 @@ func TestAdvisedFirst(t *testing.T) {
 	}
 }
 
-// TestReadOnly: a piece of advice begins with a look in JSON where its screen says so, in every story and in random
-// states.
+// TestReadOnly checks that the JSON and the screen agree whether a piece of advice begins with a read-only command. It
+// uses all stories and random states.
 func TestReadOnly(t *testing.T) {
 	looks := 0
 	for _, w := range everyWorld(t, 100) {
@@ -48,14 +49,16 @@ func TestReadOnly(t *testing.T) {
 		looks += want
 		got, acts := 0, strings.Split(out.String(), "\nDo now ")[1:]
 		if len(acts) != len(e.Advice) {
-			t.Errorf("%s: %d acts, %d pieces of advice:\n%+v\n%s", w.name, len(acts), len(e.Advice), e.Advice, out.String())
+			t.Errorf("%s: %d acts, %d pieces of advice:\n%+v\n%s", w.name, len(acts), len(e.Advice), e.Advice,
+				out.String())
 		}
 		for _, part := range acts {
 			sentence, _, _ := strings.Cut(part, "\n")
 			got += b2i(strings.Contains(sentence, "(read-only)"))
 		}
 		if got != want {
-			t.Errorf("%s: %d of the acts are looks, the screen has %d:\n%+v\n%s", w.name, want, got, e.Advice, out.String())
+			t.Errorf("%s: %d of the acts are looks, the screen has %d:\n%+v\n%s", w.name, want, got, e.Advice,
+				out.String())
 		}
 	}
 	if looks == 0 {

@@ -38,21 +38,20 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// told is a Snapshot of a story, or a random one, with the changes that are
-// asked about it.
+// told is a Snapshot from a story or a random one, with the changes to plan for it.
 type told struct {
 	name    string
 	s       *snapshot.Snapshot
 	changes []*whatif.Change
 }
 
-// everyWorld returns the worlds of all stories, with go test -short of some, and as
-// many random ones as cases.Of makes of n, with all kinds of trouble.
+// everyWorld returns the worlds of all stories, and random ones for the seeds of cases.Of(n). With go test -short, it
+// returns only some stories.
 func everyWorld(t *testing.T, n int64) []told {
 	t.Helper()
 	readStories.Do(func() { storyWorlds = everyStory(t) })
 	out := cases.Some(storyWorlds, len(storyWorlds))
-	seeds := []int64{177, 240} // a revision, and a pod, without a hash
+	seeds := []int64{177, 240} // a revision and a pod without a hash
 	for seed := range cases.Of(n) {
 		seeds = append(seeds, seed)
 	}
@@ -71,8 +70,8 @@ func everyWorld(t *testing.T, n int64) []told {
 	return out
 }
 
-// storyWorlds are the worlds of all stories, and randomWorlds random ones by their seeds, made
-// once: nobody changes one.
+// storyWorlds holds the worlds of all stories, and randomWorlds random worlds by their seeds. Each is read once, and no
+// test changes them.
 var (
 	storyWorlds  []told
 	readStories  sync.Once
@@ -91,7 +90,8 @@ func everyStory(t *testing.T) []told {
 			for _, f := range story.Files {
 				switch name, _, _ := strings.Cut(f.Name, " "); name {
 				case "world":
-					out = append(out, told{name: file, s: world.Parse(t, string(f.Data)), changes: []*whatif.Change{nil}})
+					out = append(out, told{name: file, s: world.Parse(t, string(f.Data)),
+						changes: []*whatif.Change{nil}})
 					last = &out[len(out)-1]
 				case "change":
 					c := &whatif.Change{}
@@ -104,23 +104,24 @@ func everyStory(t *testing.T) []told {
 	return out
 }
 
-// smallWorlds returns every state of three nodes that has one of these pods on
-// each, under every limit: what is rare among random states is in it.
+// smallWorlds returns all states of three nodes with one of these pods on each, under every limit. They include states
+// that are rare among random ones.
 //
 //	x  a new pod that crashes, and does not become available by itself
-//	d  an old pod on a node whose kubelet is silent
+//	d  an old pod on a node whose kubelet does not respond
 //
-// The others are those of dstest.State.
+// dstest.State defines the others.
 func smallWorlds() []told {
 	var out []told
 	limits := map[string][]dstest.Option{
-		"maxUnavailable 1": nil, "maxUnavailable 2": {dstest.MaxUnavailable("2")}, "maxSurge 1": {dstest.MaxUnavailable("0"), dstest.MaxSurge("1")}, "OnDelete": {dstest.OnDelete()},
+		"maxUnavailable 1": nil, "maxUnavailable 2": {dstest.MaxUnavailable("2")},
+		"maxSurge 1": {dstest.MaxUnavailable("0"), dstest.MaxSurge("1")}, "OnDelete": {dstest.OnDelete()},
 	}
 	cells := []string{"O", "N", "n", "x", "W", "V", "-", "d", "Ot", "Ot/N"}
 	for _, limit := range slices.Sorted(maps.Keys(limits)) {
 		for i := range len(cells) * len(cells) * len(cells) {
 			a, b, c := i%len(cells), i/len(cells)%len(cells), i/len(cells)/len(cells)
-			if a > b || b > c { // the order of nodes decides nothing
+			if a > b || b > c { // the order of the nodes is irrelevant
 				continue
 			}
 			three := []string{cells[a], cells[b], cells[c]}
@@ -130,33 +131,41 @@ func smallWorlds() []told {
 				switch c {
 				case "x":
 					options = append(options, dstest.Pod(fmt.Sprintf("p%d", n), func(p *corev1.Pod) {
-						p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 5, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
+						p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "agent", RestartCount: 5,
+							State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}
 					}))
 					c = "n"
 				case "n":
-					options = append(options, dstest.Pod(fmt.Sprintf("p%d", n), func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now.Add(-10 * time.Second)) }))
+					options = append(options,
+						dstest.Pod(fmt.Sprintf("p%d", n),
+							func(p *corev1.Pod) { p.CreationTimestamp = metav1.NewTime(dstest.Now.Add(-10 * time.Second)) }))
 				case "d":
 					options = append(options, dstest.Node(fmt.Sprintf("n%d", n), func(n *corev1.Node) {
-						n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.NewTime(dstest.Now.Add(-time.Hour))}}
+						n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady,
+							Status:             corev1.ConditionUnknown,
+							LastTransitionTime: metav1.NewTime(dstest.Now.Add(-time.Hour))}}
 					}))
 					c = "o"
 				}
 				grid = append(grid, c)
 			}
-			out = append(out, told{limit + ": " + strings.Join(three, " "), dstest.State(strings.Join(grid, " "), options...), []*whatif.Change{nil, {Restart: true}}})
+			out = append(out, told{limit + ": " + strings.Join(three, " "),
+				dstest.State(strings.Join(grid, " "), options...), []*whatif.Change{nil, {Restart: true}}})
 		}
 	}
 	return out
 }
 
-// TestPlansAgreeWithThemselves: the table of waves, the outcome and the
-// assumptions say the same, in every story and in random states.
+// TestPlansAgreeWithThemselves checks that the table of steps, the outcome and the assumptions agree, for all stories
+// and for random states.
 func TestPlansAgreeWithThemselves(t *testing.T) {
 	waves, failing, lost, nowhere := 0, 0, 0, 0
 	worlds := append(everyWorld(t, 10), cases.Some(smallWorlds(), 30)...)
-	for seed := range cases.Of(int64(10)) { // up to v1.20 a sync may delete again what is terminating, which is no wave
+	// up to v1.20, a sync may delete terminating pods again, which the plan does not count as a step
+	for seed := range cases.Of(int64(10)) {
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.28.2", "v1.22.17"}[seed%4])
-		worlds = append(worlds, told{fmt.Sprintf("seed %d of its version", seed), s, []*whatif.Change{nil, {Restart: true}}})
+		worlds = append(worlds, told{fmt.Sprintf("seed %d of its version", seed), s,
+			[]*whatif.Change{nil, {Restart: true}}})
 	}
 	for _, w := range worlds {
 		if strings.HasPrefix(w.name, "seed ") || strings.HasPrefix(w.name, "testdata/") {
@@ -165,7 +174,7 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 		for i, c := range w.changes {
 			p, err := world.Plan(w.s, c, plan.Options{Starts: []time.Duration{41 * time.Second}})
 			if err != nil {
-				continue // a change that cannot be made
+				continue // this change is impossible
 			}
 			now := under(t, w.s)
 			if err := stdcmp.Or(agree.Plan(p), planScreensAgree(p, now)); err != nil {
@@ -178,30 +187,35 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 			lost += b2i(len(p.Lost) > len(p.Placement.Lose))
 			_, none := p.NoneEligible()
 			nowhere += b2i(none && len(p.Waves) > 0)
-			failing += b2i(len(p.Waves) > 0 && slices.ContainsFunc(p.Assumptions, func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails }))
+			failing += b2i(len(p.Waves) > 0 &&
+				slices.ContainsFunc(p.Assumptions,
+					func(a daemonset.Assumption) bool { return a.Code == plan.AssumeRevisionFails }))
 		}
 	}
 	if waves < cases.Least(297) || failing < cases.Least(8) || lost < cases.Least(25) || nowhere < cases.Least(4) {
-		t.Errorf("only %d waves, %d tables of revisions that fail, %d plans in which a rollout takes a node's pod, %d rollouts without an eligible node", waves, failing, lost, nowhere)
+		t.Errorf("only %d waves, %d tables of revisions that fail, %d plans in which a rollout takes a node's pod, "+
+			"%d rollouts without an eligible node", waves, failing, lost, nowhere)
 	}
 }
 
-// nodeChanges are changes of one node, of two and of all, alone and with a
-// restart: taints with which pods may stay or not, nodes that are down, cordoned
-// or removed.
+// nodeChanges returns changes of one node, of two nodes and of all nodes, alone and with a restart. The changes add
+// taints that pods tolerate or not, and take nodes down, cordon them or remove them.
 func nodeChanges(s *snapshot.Snapshot) []*whatif.Change {
 	if len(s.Nodes) == 0 || len(s.Nodes) > 50 {
 		return nil
 	}
 	first, last := s.Nodes[0].Name, s.Nodes[len(s.Nodes)-1].Name
 	taint := func(which string, effect corev1.TaintEffect) whatif.NodeEdit {
-		return whatif.NodeEdit{Kind: whatif.NodeTaint, Which: which, Taint: &corev1.Taint{Key: "d", Value: "x", Effect: effect}}
+		return whatif.NodeEdit{Kind: whatif.NodeTaint, Which: which,
+			Taint: &corev1.Taint{Key: "d", Value: "x", Effect: effect}}
 	}
 	var out []*whatif.Change
 	for _, edits := range [][]whatif.NodeEdit{
 		{taint("*", corev1.TaintEffectNoSchedule)}, {taint("*", corev1.TaintEffectNoExecute)},
-		{taint(first, corev1.TaintEffectNoSchedule)}, {taint(first, corev1.TaintEffectNoSchedule), taint(last, corev1.TaintEffectNoExecute)},
-		{{Kind: whatif.NodeDown, Which: "*"}}, {{Kind: whatif.NodeDown, Which: first}}, {{Kind: whatif.NodeRemove, Which: first}}, {{Kind: whatif.NodeCordon, Which: "*"}},
+		{taint(first, corev1.TaintEffectNoSchedule)},
+		{taint(first, corev1.TaintEffectNoSchedule), taint(last, corev1.TaintEffectNoExecute)},
+		{{Kind: whatif.NodeDown, Which: "*"}}, {{Kind: whatif.NodeDown, Which: first}},
+		{{Kind: whatif.NodeRemove, Which: first}}, {{Kind: whatif.NodeCordon, Which: "*"}},
 		{{Kind: whatif.NodeDown, Which: first}, taint("*", corev1.TaintEffectNoSchedule)},
 	} {
 		out = append(out, &whatif.Change{Nodes: edits}, &whatif.Change{Nodes: edits, Restart: true})
@@ -213,8 +227,7 @@ var (
 	atMost = regexp.MustCompile(`Limit .*: (?:.*, the others )?(?:at most|all) (\d+)(?: pods?)? at (?:a time|once)`)
 )
 
-// headlineAgrees holds the number of pods at a time of the first line to that of
-// the row that the plan's own limit has among others.
+// headlineAgrees checks that the headline and the table of limits show the same number of pods at a time.
 func headlineAgrees(t *testing.T, p *plan.Plan, now *explain.Explanation) error {
 	t.Helper()
 	if !slices.ContainsFunc(p.Limits, func(l plan.Limit) bool { return l.Planned && l.Code != plan.Stalls }) {
@@ -234,7 +247,7 @@ func headlineAgrees(t *testing.T, p *plan.Plan, now *explain.Explanation) error 
 	return fmt.Errorf("no row of the plan's limit says %s at a time:\n%+v\n%s", said[1], p.Limits, &b)
 }
 
-// under is the Explanation that a plan is shown with.
+// under returns the Explanation that a plan is shown with.
 func under(t *testing.T, s *snapshot.Snapshot) *explain.Explanation {
 	t.Helper()
 	if underOf[s] == nil {
@@ -253,8 +266,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestAnswersAgree: explain, explain -A, plan-rollout and history count the same
-// of one Snapshot, in every story and in random states, and so do their screens.
+// TestAnswersAgree checks that explain, explain -A, plan-rollout and history show the same numbers for one Snapshot,
+// for all stories and for random states. It also compares their screens.
 func TestAnswersAgree(t *testing.T) {
 	verdicts, stuck := map[explain.VerdictCode]int{}, 0
 	for i, w := range append(everyWorld(t, 20), cases.Some(smallWorlds(), 30)...) {
@@ -278,7 +291,8 @@ func TestAnswersAgree(t *testing.T) {
 				t.Errorf("%s: %v", w.name, err)
 			}
 		}
-		if err := agree.Moment(st); err != nil && !strings.HasPrefix(w.name, "seed ") { // in which everything is wrong at the same time
+		// random states have contradictions that Moment rejects
+		if err := agree.Moment(st); err != nil && !strings.HasPrefix(w.name, "seed ") {
 			t.Errorf("%s: %v", w.name, err)
 		}
 		if err := stdcmp.Or(verdictsAgree(e, h), revisionsAgree(t, e, p, h)); err != nil {
@@ -295,17 +309,21 @@ func TestAnswersAgree(t *testing.T) {
 	}
 }
 
-// verdictsAgree holds the headlines of a history and of explain to each other: one says that
-// the rollout is stuck, in the same words and for the same cause, where the other does.
+// verdictsAgree checks that the headlines of a history and of explain agree: either both say that the rollout is stuck,
+// in the same words and for the same cause, or neither does.
 func verdictsAgree(e *explain.Explanation, h *history.History) error {
 	now := sheet.Past{History: h, Now: e}
-	said, past := diagnosis.Explain(e, askable, wording.Style{}).Screen.Headline, revisionsOf(now, askable, wording.Style{}).Screen.Headline
+	said, past := diagnosis.Explain(e, askable, wording.Style{}).Screen.Headline,
+		revisionsOf(now, askable, wording.Style{}).Screen.Headline
 	row := histories([]sheet.Past{now}, askable, wording.Style{}).Headline
-	stuck := e.Verdict.Code == explain.Stuck && !slices.Contains([]history.RolloutCode{history.Creates, history.CreatesSame, history.Renumbers, history.Merges, history.Unknown}, h.Rollout.Code)
+	stuck := e.Verdict.Code == explain.Stuck &&
+		!slices.Contains([]history.RolloutCode{history.Creates, history.CreatesSame, history.Renumbers, history.Merges,
+			history.Unknown}, h.Rollout.Code)
 	why := diagnosis.New(e, askable, wording.Style{}).Why(2)
 	switch {
 	case stuck && (past.Verdict != said.Verdict || past.Tone != said.Tone || !strings.Contains(past.Text, why)):
-		return fmt.Errorf("explain: %s (%v), %s; history: %s (%v), %s", said.Verdict, said.Tone, why, past.Verdict, past.Tone, past.Text)
+		return fmt.Errorf("explain: %s (%v), %s; history: %s (%v), %s", said.Verdict, said.Tone, why, past.Verdict,
+			past.Tone, past.Text)
 	case stuck != (row.Text == "1 is stuck"):
 		return fmt.Errorf("explain: %s; list of histories: %s", said.Verdict, row.Text)
 	case !stuck && (past.Verdict == "STUCK" || past.Tone == screen.Bad):
@@ -314,9 +332,8 @@ func verdictsAgree(e *explain.Explanation, h *history.History) error {
 	return nil
 }
 
-// revisionsAgree holds the words of the screens about revisions to each other: a
-// sync that creates or renumbers one does not do nothing, and nodes that are not
-// on the current revision and count as updated are said to be so.
+// revisionsAgree checks that the screens agree about revisions. A sync that creates or renumbers a revision does
+// something. The screens say so if nodes that are not on the current revision count as updated.
 func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *history.History) error {
 	t.Helper()
 	var one, planned, past, list bytes.Buffer
@@ -325,7 +342,8 @@ func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *histo
 	check(t, History(&past, sheet.Past{History: h}, sheet.Asked{}, wording.Style{All: true}))
 	check(t, Histories(&list, []sheet.Past{{History: h}}, sheet.Asked{}, wording.Style{}))
 	r := &e.Next.Revisions
-	creates, renumbers := fmt.Sprintf("creates revision %d", r.Number), fmt.Sprintf("renumbers revision %d to %d", r.RaisedFrom, r.Number)
+	creates, renumbers := fmt.Sprintf("creates revision %d", r.Number),
+		fmt.Sprintf("renumbers revision %d to %d", r.RaisedFrom, r.Number)
 	for _, screen := range []string{one.String(), planned.String()} {
 		switch {
 		case p.Next.Reason == daemonset.StepPodsNotRead:
@@ -354,7 +372,7 @@ func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *histo
 	return nil
 }
 
-// screensAgree holds the words of the screens to each other.
+// screensAgree checks that the words of the screens agree.
 func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 	t.Helper()
 	var one, list, planned bytes.Buffer
@@ -366,11 +384,14 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 	check(t, Explanation(&short, e, askable, wording.Style{}))
 	back := func(a explain.Advice) bool { return a.Code == explain.AdviseRollBack }
 	switch {
-	case slices.ContainsFunc(e.Advice, back) && e.Fix(remedy.RollBack) != nil && !strings.Contains(short.String(), "kubectl rollout undo"):
+	case slices.ContainsFunc(e.Advice, back) && e.Fix(remedy.RollBack) != nil &&
+		!strings.Contains(short.String(), "kubectl rollout undo"):
 		return fmt.Errorf("a rollback is advised without its command:\n%s", &short)
 	case strings.HasPrefix(first(&one), "HEALTHY  ") && strings.Contains(one.String(), "\n  PROBLEM "):
 		return fmt.Errorf("HEALTHY above PROBLEM:\n%s", &one)
-	case strings.Contains(first(&one), "available and updated") && e.Status.Computed != nil && (e.Status.Computed.Updated != e.Status.Computed.Desired || e.Status.Computed.Available != e.Status.Computed.Desired):
+	case strings.Contains(first(&one), "available and updated") && e.Status.Computed != nil &&
+		(e.Status.Computed.Updated != e.Status.Computed.Desired ||
+			e.Status.Computed.Available != e.Status.Computed.Desired):
 		return fmt.Errorf("%s\n%+v", first(&one), *e.Status.Computed)
 	case strings.HasPrefix(first(&one), "DEGRADED") && strings.HasPrefix(first(&planned), "NOTHING TO DO"):
 		return fmt.Errorf("%s\n%s", first(&one), first(&planned))
@@ -379,18 +400,19 @@ func screensAgree(t *testing.T, e *explain.Explanation, p *plan.Plan) error {
 	}
 	if c := e.Status.Computed; c != nil { // the row of the list has the numbers of the screen
 		_, row, _ := strings.Cut(list.String(), "  "+e.DaemonSet.Namespace+"/"+e.DaemonSet.Name+" ")
-		if want, got := fmt.Sprint([]int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled}), fmt.Sprint(strings.Fields(row)[:6]); got != want {
+		if want, got := fmt.Sprint([]int{c.Desired, c.Current, c.Ready, c.Updated, c.Available, c.Misscheduled}),
+			fmt.Sprint(strings.Fields(row)[:6]); got != want {
 			return fmt.Errorf("explain: %v; its row in a list: %v", want, got)
 		}
 	}
 	return planScreensAgree(p, e)
 }
 
-// planScreensAgree holds the headline of a plan and its row in a list to its
-// numbers.
+// planScreensAgree compares the headline of a plan and its row in a list with the numbers of the plan.
 func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 	var screen, list bytes.Buffer
-	if err := stdcmp.Or(Plan(&screen, p, now, sheet.Asked{}, wording.Style{All: true}), Plans(&list, &plan.List{Items: []*plan.Plan{p}}, sheet.Asked{}, wording.Style{})); err != nil {
+	if err := stdcmp.Or(Plan(&screen, p, now, sheet.Asked{}, wording.Style{All: true}),
+		Plans(&list, &plan.List{Items: []*plan.Plan{p}}, sheet.Asked{}, wording.Style{})); err != nil {
 		return err
 	}
 	first, _, _ := strings.Cut(screen.String(), "\n")
@@ -398,7 +420,9 @@ func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 		only := "deleted and not replaced"
 		says := func(words string) bool { return strings.Contains(first, words) }
 		left := says("; the other") || says(wording.Plural(p.Replaces, "more pod"))
-		if left != (p.Replaces > 0 && p.Subject == plan.SubjectRollout || p.Kept() > 0) || says(only) != (p.Drops > 0) || p.Drops > 3 && !says(wording.PluralVerb(p.Drops, "pod is "+only, "pods are "+only)) {
+		if left != (p.Replaces > 0 && p.Subject == plan.SubjectRollout || p.Kept() > 0) ||
+			says(only) != (p.Drops > 0) || p.Drops > 3 &&
+			!says(wording.PluralVerb(p.Drops, "pod is "+only, "pods are "+only)) {
 			return fmt.Errorf("%d pods are replaced and %d only deleted: %s", p.Replaces, p.Drops, first)
 		}
 	}
@@ -410,20 +434,23 @@ func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 	if p.Outcome.Code == plan.Stalls && p.Replaces > 0 {
 		replaces = fmt.Sprintf("%d of %d", p.Outcome.Replaced, p.Replaces)
 	}
-	if want, got := fmt.Sprintf("%s %d %d %d ", replaces, len(p.Lost), len(p.Placement.Gain), p.Outcome.Steps), strings.Join(strings.Fields(row), " "); !strings.HasPrefix(got, want) {
+	if want, got := fmt.Sprintf("%s %d %d %d ", replaces, len(p.Lost), len(p.Placement.Gain), p.Outcome.Steps),
+		strings.Join(strings.Fields(row), " "); !strings.HasPrefix(got, want) {
 		return fmt.Errorf("the plan has %v, its row in a list %v", want, got)
 	}
-	if _, none := p.NoneEligible(); none && (!strings.Contains(screen.String(), "eligible") || !strings.Contains(list.String(), "no node is eligible")) {
+	if _, none := p.NoneEligible(); none && (!strings.Contains(screen.String(), "eligible") ||
+		!strings.Contains(list.String(), "no node is eligible")) {
 		return fmt.Errorf("no node is eligible:\n%s\n%s", screen.String(), list.String())
 	}
 	return nil
 }
 
-// labelsAgree holds that a plan's "Do now" ends with no colon that nothing follows, and names no table that is not
-// there, where a command is known for everything.
+// labelsAgree checks Do now of a plan if all commands are known: something follows each colon, and the tables that it
+// names exist.
 func labelsAgree(p *plan.Plan, now *explain.Explanation) error {
 	var out bytes.Buffer
-	if err := Plan(&out, p, now, sheet.Asked{Again: true, Live: true, Makes: []screen.Command{{"kubectl made"}}}, wording.Style{}); err != nil {
+	if err := Plan(&out, p, now, sheet.Asked{Again: true, Live: true, Makes: []screen.Command{{"kubectl made"}}},
+		wording.Style{}); err != nil {
 		return err
 	}
 	advice := doNowOf(out.String())
@@ -436,7 +463,7 @@ func labelsAgree(p *plan.Plan, now *explain.Explanation) error {
 	return nil
 }
 
-// doNowOf returns the lines of a screen's Do now; one that is empty if it has none.
+// doNowOf returns the lines of Do now on a screen, or one empty line if there are none.
 func doNowOf(text string) []string {
 	_, rest, _ := strings.Cut(text, "\nDo now ")
 	lines := strings.Split(rest, "\n")
@@ -447,9 +474,9 @@ func doNowOf(text string) []string {
 	return lines[:n]
 }
 
-// TestPartIsNone: where a Gap says that nodes, pods or revisions are missing,
-// those that are there count for nothing. So a page of a List is answered as no
-// List is. An event that is there did happen, whichever others are missing.
+// TestPartIsNone checks that pods, nodes or revisions are ignored if a Gap says that their list is incomplete. An
+// incomplete list gives the same result as no list. Events are different: each of them happened, even if others are
+// missing.
 func TestPartIsNone(t *testing.T) {
 	compared := 0
 	for _, w := range cases.Some(everyWorld(t, 10), 40) {
@@ -457,7 +484,8 @@ func TestPartIsNone(t *testing.T) {
 			continue
 		}
 		for what, none := range map[snapshot.What]func(*snapshot.Snapshot){
-			snapshot.Nodes: func(s *snapshot.Snapshot) { s.Nodes = nil }, snapshot.Pods: func(s *snapshot.Snapshot) { s.Pods = nil },
+			snapshot.Nodes:     func(s *snapshot.Snapshot) { s.Nodes = nil },
+			snapshot.Pods:      func(s *snapshot.Snapshot) { s.Pods = nil },
 			snapshot.Revisions: func(s *snapshot.Snapshot) { s.Revisions = nil },
 		} {
 			some := *w.s
@@ -475,15 +503,15 @@ func TestPartIsNone(t *testing.T) {
 	}
 }
 
-// documentsOf returns what explain, plan-rollout and history say of a Snapshot,
-// as JSON.
+// documentsOf returns the JSON of explain, plan-rollout and history for a Snapshot.
 func documentsOf(t *testing.T, s *snapshot.Snapshot) []string {
 	t.Helper()
 	st := stateOf(t, s)
 	p, planErr := world.Plan(s, &whatif.Change{Restart: true}, plan.Options{Starts: []time.Duration{41 * time.Second}})
 	h, historyErr := history.Make(st, history.Options{})
 	var out []string
-	for _, document := range []any{explain.Explain(st, explain.Options{}), p, fmt.Sprint(planErr), h, fmt.Sprint(historyErr)} {
+	for _, document := range []any{explain.Explain(st, explain.Options{}), p, fmt.Sprint(planErr), h,
+		fmt.Sprint(historyErr)} {
 		raw, err := json.MarshalIndent(document, "", " ")
 		check(t, err)
 		out = append(out, string(raw))

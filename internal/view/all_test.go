@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/whatif"
 )
 
-// TestAllAddsBelow: --all shows the labels of the short answer first, in the same order, and adds the others below. Names
-// and messages that the short answer cuts are whole, and a problem that has only a line there has a part.
+// TestAllAddsBelow checks that --all shows the labels of the short answer first, in the same order, and adds the others
+// below. Names and messages are complete, and each problem with only one line in the short answer has a part.
 func TestAllAddsBelow(t *testing.T) {
 	answers, longer := 0, 0
 	for _, w := range everyWorld(t, 50) {
@@ -28,10 +28,11 @@ func TestAllAddsBelow(t *testing.T) {
 		}
 		for _, change := range []*whatif.Change{nil, {Restart: true}} {
 			p, err := world.Plan(w.s, change, plan.Options{})
-			if err != nil { // the strategy is none
+			if err != nil { // there is no strategy
 				continue
 			}
-			answer["plan-rollout"+wording.Either(change != nil, " --restart", "")] = func(out io.Writer, style wording.Style) error {
+			answer["plan-rollout"+wording.Either(change != nil, " --restart", "")] = func(out io.Writer,
+				style wording.Style) error {
 				return Plan(out, p, e, askable, style)
 			}
 		}
@@ -45,7 +46,8 @@ func TestAllAddsBelow(t *testing.T) {
 				longer++
 			}
 			if len(whole) < len(first) || !slices.Equal(first, whole[:len(first)]) {
-				t.Errorf("%s, %s: --all begins with %v, and not with %v:\n%s\n%s", w.name, question, whole, first, short.String(), all.String())
+				t.Errorf("%s, %s: --all begins with %v, and not with %v:\n%s\n%s", w.name, question, whole, first,
+					short.String(), all.String())
 				return
 			}
 		}
@@ -55,12 +57,13 @@ func TestAllAddsBelow(t *testing.T) {
 	}
 }
 
-// labelsOf are the labels of a screen in their order, and the titles of its parts.
+// labelsOf returns the labels of a screen and the titles of its parts, in order.
 func labelsOf(text string) (labels []string) {
 	_, body, _ := strings.Cut(text, "\n")
 	for line := range strings.Lines(body) {
 		switch title, _, numbered := strings.Cut(line, ". "); {
-		case line == "\n" || line[0] == ' ' || strings.HasPrefix(line, "Plan only") || strings.HasPrefix(line, "A rollout is"):
+		case line == "\n" || line[0] == ' ' || strings.HasPrefix(line, "Plan only") ||
+			strings.HasPrefix(line, "A rollout is"):
 		case numbered && len(title) == 1:
 			labels = append(labels, title)
 		default:

@@ -16,8 +16,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestFactsHaveTheirTypes: every fact of an answer is of the type that FactKeys
-// gives its key, a time as text.
+// TestFactsHaveTheirTypes checks that each fact of a result has the type in FactKeys. Times are text.
 func TestFactsHaveTheirTypes(t *testing.T) {
 	types := map[string]reflect.Type{}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[daemonset.FactKeys]()) {
@@ -45,7 +44,8 @@ func TestFactsHaveTheirTypes(t *testing.T) {
 		check(t, err)
 		eachFacts(reflect.ValueOf(explained(t, s, explain.Options{})), look)
 		eachFacts(reflect.ValueOf(h), look)
-		if p, err := world.Plan(s, &whatif.Change{Restart: true}, plan.Options{}); err == nil { // or the strategy is none
+		// otherwise there is no strategy
+		if p, err := world.Plan(s, &whatif.Change{Restart: true}, plan.Options{}); err == nil {
 			eachFacts(reflect.ValueOf(p), look)
 		}
 	}
@@ -54,7 +54,7 @@ func TestFactsHaveTheirTypes(t *testing.T) {
 	}
 }
 
-// eachFacts calls look with all Facts that can be reached from a value.
+// eachFacts calls look with all Facts that are reachable from v.
 func eachFacts(v reflect.Value, look func(daemonset.Facts)) {
 	if f, is := v.Interface().(daemonset.Facts); is {
 		look(f)

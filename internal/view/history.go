@@ -154,7 +154,7 @@ func (p *past) noted(code history.NoteCode) *history.Note {
 	return cmp.Or(p.h.Note(code), &history.Note{})
 }
 
-// idle returns for how long a rollout in progress has created no pod, or "" if it has created one recently.
+// idle returns for how long a rollout in progress has created no pod. It returns "" if that is unknown or normal.
 func (p *past) idle() string {
 	if since := p.h.IdleSince(); since != nil {
 		return "no new pod for " + p.lasted(since)

@@ -27,11 +27,11 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestHistoryScreens runs the stories in testdata/history. Worlds hold for the questions
-// after them, and a history written out takes their place.
+// TestHistoryScreens runs the stories in testdata/history. Worlds apply to the questions that follow them. A complete
+// history replaces them.
 func TestHistoryScreens(t *testing.T) { runStories[historyStory](t, "testdata/history/*.txtar") }
 
-// historyStory is what a question of a story is asked about.
+// historyStory is the input for the questions of a story.
 type historyStory struct {
 	worlds  []*snapshot.Snapshot
 	written *history.History
@@ -50,8 +50,7 @@ func (a *historyStory) take(t *testing.T, name, data string) bool {
 	return true
 }
 
-// ask gives the answer to "history", "list", "revision WHICH", "diff A,B" or
-// "unified A,B", followed by options or "--show-values".
+// ask renders "history", "list", "revision WHICH", "diff A,B" or "unified A,B", followed by options or "--show-values".
 func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 	t.Helper()
 	words := strings.Fields(question)
@@ -121,7 +120,8 @@ func (a *historyStory) ask(t *testing.T, question string) (string, int) {
 	return visible(b.String()), most
 }
 
-func (a *historyStory) template(t *testing.T, h *history.History, w history.Which) (*history.Revision, template.Content) {
+func (a *historyStory) template(t *testing.T, h *history.History, w history.Which) (*history.Revision,
+	template.Content) {
 	t.Helper()
 	r, err := history.Find(h, w)
 	check(t, err)
@@ -149,35 +149,66 @@ func parseWhich(t *testing.T, text string) *history.Which {
 	return &history.Which{Number: n}
 }
 
-// TestFieldsInWords: what differs between two templates, as the table of
-// revisions says it.
+// TestFieldsInWords checks how the table of revisions describes the differences of two templates.
 func TestFieldsInWords(t *testing.T) {
 	const agent = `{spec: {containers: [{name: agent, image: "example/agent:1"}]}}`
 	for _, tt := range []struct{ why, old, new, want string }{
-		{"of one repository only the tags are said", agent, `{spec: {containers: [{name: agent, image: "example/agent:2"}]}}`, "image of agent: 1 -> 2"},
-		{"of another repository the whole image is", agent, `{spec: {containers: [{name: agent, image: "other/agent:2"}]}}`, "image of agent: example/agent:1 -> other/agent:2"},
-		{"a port of a registry is no tag", `{spec: {containers: [{name: a, image: "r:5000/a"}]}}`, `{spec: {containers: [{name: a, image: "r:5000/a:2"}]}}`, "image of a: (no tag) -> 2"},
-		{"a digest is shortened", `{spec: {containers: [{name: a, image: "a@sha256:` + strings.Repeat("0", 64) + `"}]}}`, `{spec: {containers: [{name: a, image: "a:1@sha256:` + strings.Repeat("f", 64) + `"}]}}`, "image of a: sha256:00000000… -> 1@sha256:ffffffff…"},
-		{"a variable that comes", agent, `{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: LOG_LEVEL, value: debug}]}]}}`, "env LOG_LEVEL added"},
-		{"many variables at once", agent, `{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: A}, {name: B}, {name: C}, {name: D}, {name: E}]}]}}`, "env A, B, C +2 more added"},
-		{"a variable beside others", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: LOG_LEVEL, value: debug}, {name: A, value: a}]}]}}`, "env LOG_LEVEL added"},
-		{"a variable's value is not said", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: A, value: b}]}]}}`, "env A changed"},
-		{"from a value to a reference is one change", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`, `{spec: {containers: [{name: agent, env: [{name: A, valueFrom: {fieldRef: {fieldPath: x}}}]}]}}`, "env A changed"},
-		{"a limit", `{spec: {containers: [{name: agent, resources: {limits: {memory: 1Gi}}}]}}`, `{spec: {containers: [{name: agent, resources: {limits: {memory: 2Gi}, requests: {cpu: 100m}}}]}}`, "memory limit: 1Gi -> 2Gi; cpu request added: 100m"},
-		{"labels and annotations", `{metadata: {labels: {app: a, "example.com/team": x}}}`, `{metadata: {labels: {app: a, "example.com/team": z}, annotations: {"example.com/checksum": abc}}}`, "metadata only: annotation example.com/checksum added: abc; label example.com/team: x -> z"},
-		{"the node selector", `{spec: {nodeSelector: {pool: a, x: y}}}`, `{spec: {nodeSelector: {pool: b}}}`, "nodeSelector pool: a -> b; nodeSelector x removed"},
+		{"of one repository only the tags are said", agent,
+			`{spec: {containers: [{name: agent, image: "example/agent:2"}]}}`, "image of agent: 1 -> 2"},
+		{"of another repository the whole image is", agent,
+			`{spec: {containers: [{name: agent, image: "other/agent:2"}]}}`,
+			"image of agent: example/agent:1 -> other/agent:2"},
+		{"a port of a registry is no tag", `{spec: {containers: [{name: a, image: "r:5000/a"}]}}`,
+			`{spec: {containers: [{name: a, image: "r:5000/a:2"}]}}`, "image of a: (no tag) -> 2"},
+		{"a digest is shortened", `{spec: {containers: [{name: a, image: "a@sha256:` + strings.Repeat("0", 64) +
+			`"}]}}`, `{spec: {containers: [{name: a, image: "a:1@sha256:` + strings.Repeat("f", 64) + `"}]}}`,
+			"image of a: sha256:00000000… -> 1@sha256:ffffffff…"},
+		{"a variable that comes", agent,
+			`{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: LOG_LEVEL, value: debug}]}]}}`,
+			"env LOG_LEVEL added"},
+		{"many variables at once", agent,
+			`{spec: {containers: [{name: agent, image: "example/agent:1", env: [{name: A}, {name: B}, {name: C}, {name: D}, {name: E}]}]}}`, "env A, B, C +2 more added"},
+		{"a variable beside others", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`,
+			`{spec: {containers: [{name: agent, env: [{name: LOG_LEVEL, value: debug}, {name: A, value: a}]}]}}`,
+			"env LOG_LEVEL added"},
+		{"a variable's value is not said", `{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`,
+			`{spec: {containers: [{name: agent, env: [{name: A, value: b}]}]}}`, "env A changed"},
+		{"from a value to a reference is one change",
+			`{spec: {containers: [{name: agent, env: [{name: A, value: a}]}]}}`,
+			`{spec: {containers: [{name: agent, env: [{name: A, valueFrom: {fieldRef: {fieldPath: x}}}]}]}}`,
+			"env A changed"},
+		{"a limit", `{spec: {containers: [{name: agent, resources: {limits: {memory: 1Gi}}}]}}`,
+			`{spec: {containers: [{name: agent, resources: {limits: {memory: 2Gi}, requests: {cpu: 100m}}}]}}`,
+			"memory limit: 1Gi -> 2Gi; cpu request added: 100m"},
+		{"labels and annotations", `{metadata: {labels: {app: a, "example.com/team": x}}}`,
+			`{metadata: {labels: {app: a, "example.com/team": z}, annotations: {"example.com/checksum": abc}}}`,
+			"metadata only: annotation example.com/checksum added: abc; label example.com/team: x -> z"},
+		{"the node selector", `{spec: {nodeSelector: {pool: a, x: y}}}`, `{spec: {nodeSelector: {pool: b}}}`,
+			"nodeSelector pool: a -> b; nodeSelector x removed"},
 		{"members of lists", `{spec: {containers: [{name: a, ports: [{containerPort: 80}], volumeMounts: [{name: v, mountPath: /x}]}], volumes: [{name: v, emptyDir: {}}]}}`,
 			`{spec: {containers: [{name: a, ports: [{containerPort: 80}, {containerPort: 81}], volumeMounts: [{name: v, mountPath: /x, readOnly: true}]}], volumes: [{name: v, emptyDir: {medium: Memory}}]}}`,
 			"port 81 added; volumeMount /x changed; volume v changed"},
-		{"a container more, at the end", agent, `{spec: {containers: [{name: agent, image: "example/agent:1"}, {name: b, image: b}]}}`, "container b added"},
-		{"where a new member stands is left out", agent, `{spec: {containers: [{name: b, image: b}, {name: agent, image: "example/agent:1"}]}}`, "container b added"},
-		{"but members that changed places are not", `{spec: {containers: [{name: a}, {name: b}]}}`, `{spec: {containers: [{name: b}, {name: a}]}}`, "order of containers changed"},
-		{"a long list is not written out", `{spec: {containers: [{name: a, args: [a]}]}}`, `{spec: {containers: [{name: a, args: [b]}]}}`, "args changed"},
-		{"a probe", `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 80}}}]}}`, `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 81}}}]}}`, "livenessProbe.httpGet.port: 80 -> 81"},
-		{"the pod's own fields", `{spec: {hostNetwork: true, priorityClassName: a}}`, `{spec: {priorityClassName: b}}`, "hostNetwork removed; priorityClassName: a -> b"},
-		{"a value that is empty", `{spec: {priorityClassName: a}}`, `{spec: {priorityClassName: ""}}`, `priorityClassName: a -> ""`},
-		{"an init container", `{spec: {initContainers: [{name: i, image: "x:1"}]}}`, `{spec: {initContainers: [{name: i, image: "x:2"}]}}`, "image of i: 1 -> 2"},
-		{"control codes are made visible", `{spec: {priorityClassName: a}}`, "{spec: {priorityClassName: \"\\e[31m\"}}", `priorityClassName: "a" -> "\u001b[31m"`},
+		{"a container more, at the end", agent,
+			`{spec: {containers: [{name: agent, image: "example/agent:1"}, {name: b, image: b}]}}`,
+			"container b added"},
+		{"where a new member stands is left out", agent,
+			`{spec: {containers: [{name: b, image: b}, {name: agent, image: "example/agent:1"}]}}`,
+			"container b added"},
+		{"but members that changed places are not", `{spec: {containers: [{name: a}, {name: b}]}}`,
+			`{spec: {containers: [{name: b}, {name: a}]}}`, "order of containers changed"},
+		{"a long list is not written out", `{spec: {containers: [{name: a, args: [a]}]}}`,
+			`{spec: {containers: [{name: a, args: [b]}]}}`, "args changed"},
+		{"a probe", `{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 80}}}]}}`,
+			`{spec: {containers: [{name: a, livenessProbe: {httpGet: {port: 81}}}]}}`,
+			"livenessProbe.httpGet.port: 80 -> 81"},
+		{"the pod's own fields", `{spec: {hostNetwork: true, priorityClassName: a}}`, `{spec: {priorityClassName: b}}`,
+			"hostNetwork removed; priorityClassName: a -> b"},
+		{"a value that is empty", `{spec: {priorityClassName: a}}`, `{spec: {priorityClassName: ""}}`,
+			`priorityClassName: a -> ""`},
+		{"an init container", `{spec: {initContainers: [{name: i, image: "x:1"}]}}`,
+			`{spec: {initContainers: [{name: i, image: "x:2"}]}}`, "image of i: 1 -> 2"},
+		{"control codes are made visible", `{spec: {priorityClassName: a}}`, "{spec: {priorityClassName: \"\\e[31m\"}}",
+			`priorityClassName: "a" -> "\u001b[31m"`},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var changes []history.FieldChange
@@ -201,18 +232,22 @@ func parseContent(t *testing.T, text string) template.Content {
 	return c
 }
 
-// TestEveryNote: each has words of its own.
+// TestEveryNote checks that each note has its own words.
 func TestEveryNote(t *testing.T) {
 	h := &history.History{Revisions: []history.Revision{{Revision: 7, Name: "agent-7"}, {Revision: 8, Name: "agent-8"}}}
 	said := map[string]history.NoteCode{}
 	for _, code := range history.NoteCodes {
 		p := newPast(sheet.Past{History: h}, sheet.Asked{}, wording.Style{All: true})
-		p.Screen.Add(screen.Note, p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"}, Facts: wording.With(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"}, "why": "Unknown"})}))
+		p.Screen.Add(screen.Note,
+			p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"},
+				Facts: wording.With(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"},
+					"why": "Unknown"})}))
 		var b strings.Builder
 		check(t, p.Screen.Text(&b, screen.Terminal{}))
 		words := b.String()
-		if elsewhere := slices.Contains([]history.NoteCode{history.SelectsAll, history.BeingDeleted, history.NotCut, history.NumberRaised, history.TakenUpAgain}, code); elsewhere {
-			continue // said in the headline, or in a row
+		if elsewhere := slices.Contains([]history.NoteCode{history.SelectsAll, history.BeingDeleted, history.NotCut,
+			history.NumberRaised, history.TakenUpAgain}, code); elsewhere {
+			continue // the headline or a row says this
 		}
 		if other, twice := said[words]; twice || len(words) < 30 || strings.Contains(words, string(code)) {
 			t.Errorf("%s: %q, as %s", code, words, other)
@@ -221,7 +256,7 @@ func TestEveryNote(t *testing.T) {
 	}
 }
 
-// TestEveryHistory draws random states in every style.
+// TestEveryHistory renders random states in every style.
 func TestEveryHistory(t *testing.T) {
 	drawn := 0
 	for seed := range cases.Of(int64(30)) {
@@ -230,7 +265,7 @@ func TestEveryHistory(t *testing.T) {
 			s.Revisions, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Revisions, Why: snapshot.NotGiven}}
 		}
 		if seed%13 == 0 {
-			s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} // which the API does not allow
+			s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} // the API server does not allow this
 		}
 		if seed%11 == 0 {
 			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}
@@ -254,7 +289,8 @@ func TestEveryHistory(t *testing.T) {
 				t.Fatalf("seed %d: %v\n%s", seed, err, b.String())
 			}
 		}
-		for _, style := range []wording.Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
+		for _, style := range []wording.Style{{}, {Width: 80}, {Width: 40}, {Width: 80, Wide: true},
+			{Width: 80, Color: true}, {All: true}} {
 			drawn++
 			var b bytes.Buffer
 			check(t, History(&b, past, sheet.Asked{Again: true}, style))
@@ -273,7 +309,7 @@ func TestEveryHistory(t *testing.T) {
 				r := &h.Revisions[i]
 				c, err := history.Template(h, s, r)
 				if err != nil {
-					continue // of pods alone, or not to be read
+					continue // the row has no revision, or its template is unreadable
 				}
 				b.Reset()
 				check(t, Template(&b, past, sheet.Asked{Again: true}, r, c, false, style))
@@ -288,12 +324,13 @@ func TestEveryHistory(t *testing.T) {
 	}
 }
 
-// lawfulHistory is lawful but for what is pasted, and a narrow terminal's
-// table, which that breaks itself.
+// lawfulHistory applies lawful to everything except commands to paste and tables on a narrow terminal, which breaks
+// their lines itself.
 func lawfulHistory(screen string, style wording.Style) error {
 	var kept []string
 	for _, l := range strings.Split(screen, "\n") {
-		if strings.Contains(l, "kubectl ds ") || strings.HasPrefix(l, "            ") || style.Width > 0 && style.Width < 80 {
+		if strings.Contains(l, "kubectl ds ") || strings.HasPrefix(l, "            ") || style.Width > 0 &&
+			style.Width < 80 {
 			l = "x"
 		}
 		kept = append(kept, l)
@@ -301,28 +338,30 @@ func lawfulHistory(screen string, style wording.Style) error {
 	return lawful(strings.Join(kept, "\n"), style)
 }
 
-// TestNoValueIsShown: a literal value of an environment variable is in no
-// screen and in no document, unless it was asked for; and a changed one is still
-// seen to have changed.
+// TestNoValueIsShown checks that no screen and no document shows a literal value of an environment variable without
+// --show-values. A changed value must still show up as a change.
 func TestNoValueIsShown(t *testing.T) {
 	s := world.Parse(t, secretWorld)
 	a := &historyStory{worlds: []*snapshot.Snapshot{s}}
 	for _, question := range []string{
-		"history", "history --all", "history -o wide", "history -o json", "list", "list -o wide", "diff 7,8", "diff 7,8 --all", "diff 6,7", "diff 7,8 -o json", "unified 7,8", "unified 8,live",
+		"history", "history --all", "history -o wide", "history -o json", "list", "list -o wide", "diff 7,8",
+		"diff 7,8 --all", "diff 6,7", "diff 7,8 -o json", "unified 7,8", "unified 8,live",
 		"revision 8", "revision 7", "revision live",
 	} {
 		got, _ := a.ask(t, question)
 		if strings.Contains(got, "hunter") {
 			t.Errorf("%s: a value is shown:\n%s", question, got)
 		}
-		if shown, _ := a.ask(t, question+" --show-values"); strings.HasPrefix(question, "diff") || strings.HasPrefix(question, "revision") {
+		if shown, _ := a.ask(t, question+" --show-values"); strings.HasPrefix(question, "diff") ||
+			strings.HasPrefix(question, "revision") {
 			if !strings.Contains(shown, "hunter") {
 				t.Errorf("%s --show-values: no value is shown:\n%s", question, shown)
 			}
 		}
 	}
 	for _, l := range []string{"-        value: <hidden ", "+        value: <hidden "} {
-		if got, _ := a.ask(t, "unified 7,8"); !strings.Contains(got, "\n"+l[:1]) || !strings.Contains(got, strings.TrimLeft(l[1:], " ")) {
+		if got, _ := a.ask(t, "unified 7,8"); !strings.Contains(got, "\n"+l[:1]) ||
+			!strings.Contains(got, strings.TrimLeft(l[1:], " ")) {
 			t.Errorf("a changed value is not seen to have changed:\n%s", got)
 		}
 	}
@@ -339,7 +378,7 @@ nodes: {"w-[1-2]": {}}
 pods: {"w-1 8": {}, "w-2 7": {}}
 `
 
-// TestImagesOnce: an image that several containers run is named once.
+// TestImagesOnce checks that an image of several containers is listed once.
 func TestImagesOnce(t *testing.T) {
 	for _, tt := range []struct {
 		of   []string

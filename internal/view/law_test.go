@@ -25,14 +25,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestEveryScreen draws random states in every style.
+// TestEveryScreen renders random states in every style.
 func TestEveryScreen(t *testing.T) {
 	for seed := range cases.Of(int64(36)) {
 		s := dstest.Random(seed)
 		if seed%4 == 1 {
 			s = dstest.OnOpenShift(dstest.RandomFor(seed, "v1.30.5"), seed)
 		}
-		if seed%20 == 5 { // of one node by itself
+		if seed%20 == 5 { // only for a node of its own
 			s.OpenShift.Namespace.Annotations = map[string]string{snapshot.ProjectNodeSelectorAnnotation: "\x1b[31m\x07 \u009b2J \u202e red\nline"}
 		}
 		if seed%7 == 0 {
@@ -42,10 +42,11 @@ func TestEveryScreen(t *testing.T) {
 			s.Pods, s.Gaps = nil, []snapshot.Gap{{What: snapshot.Pods, Why: snapshot.NotGiven}}
 		}
 		if seed%5 == 0 {
-			s.Gaps = append(s.Gaps, snapshot.Gap{What: []snapshot.What{snapshot.DaemonSetStatus, snapshot.NodeStatus, snapshot.PodStatus}[seed%3], Why: snapshot.NotGiven})
+			s.Gaps = append(s.Gaps, snapshot.Gap{What: []snapshot.What{snapshot.DaemonSetStatus, snapshot.NodeStatus,
+				snapshot.PodStatus}[seed%3], Why: snapshot.NotGiven})
 		}
 		if seed%13 == 0 {
-			s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} // which the API does not allow
+			s.DaemonSet.Spec.Selector = &metav1.LabelSelector{} // the API server does not allow this
 		}
 		for i := range s.Pods {
 			s.Pods[i].Status.Message = "\x1b[31m\x07 \u009b2J \u202e red\nline"
@@ -56,7 +57,8 @@ func TestEveryScreen(t *testing.T) {
 			o.Nodes = []string{s.Nodes[0].Name}
 		}
 		e := explained(t, s, o)
-		for _, style := range []wording.Style{{}, {Width: 80}, {Width: 60}, {Width: 80, Wide: true}, {Width: 80, Color: true}, {All: true}} {
+		for _, style := range []wording.Style{{}, {Width: 80}, {Width: 60}, {Width: 80, Wide: true},
+			{Width: 80, Color: true}, {All: true}} {
 			if err := lawful(draw(t, e, style), style); err != nil {
 				t.Fatalf("seed %d, %+v: %v\n%s", seed, style, err, dstest.Describe(s))
 			}
@@ -69,7 +71,7 @@ func TestEveryScreen(t *testing.T) {
 	}
 }
 
-// TestNoWordIsMissing: nor in any screen of a story, nor in the words of a gap.
+// TestNoWordIsMissing checks the screens of all stories and the words for gaps.
 func TestNoWordIsMissing(t *testing.T) {
 	lines := 0
 	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar"} {
@@ -89,10 +91,13 @@ func TestNoWordIsMissing(t *testing.T) {
 		}
 	}
 	for _, what := range snapshot.Whats {
-		for _, why := range []snapshot.Why{snapshot.Forbidden, snapshot.NotGiven, snapshot.Partial, snapshot.Failed, snapshot.Moved} {
+		for _, why := range []snapshot.Why{snapshot.Forbidden, snapshot.NotGiven, snapshot.Partial, snapshot.Failed,
+			snapshot.Moved} {
 			g := snapshot.Gap{What: what, Why: why}
-			words := wording.Gap(daemonset.Gap{Gap: g, Consequence: g.Consequence()}, wording.Used{Rules: daemonset.Controller{KubernetesVersion: daemonset.Newest}})
-			if at := wordMissing.FindString(words); at != "" || strings.Contains(words, ": , ") || strings.HasSuffix(words, "so ") {
+			words := wording.Gap(daemonset.Gap{Gap: g, Consequence: g.Consequence()},
+				wording.Used{Rules: daemonset.Controller{KubernetesVersion: daemonset.Newest}})
+			if at := wordMissing.FindString(words); at != "" || strings.Contains(words, ": , ") ||
+				strings.HasSuffix(words, "so ") {
 				t.Errorf("%s %s: %q lacks a word", what, why, words)
 			}
 		}
@@ -102,13 +107,13 @@ func TestNoWordIsMissing(t *testing.T) {
 	}
 }
 
-// TestNamedLabelsAreThere: a label that the first line sends a reader to stands on
-// the same screen, in every story and on every page.
+// TestNamedLabelsAreThere checks that a label named in the headline is on the same screen, in all stories and docs.
 func TestNamedLabelsAreThere(t *testing.T) {
 	named := regexp.MustCompile(`\(([A-Z][A-Za-z ]+)\)`)
 	ends := regexp.MustCompile(`(?m)^(?:-- .* --|` + "```" + `|\$ .*)$`)
 	lines := 0
-	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar", "../cli/testdata/*.txtar", "../../docs/*.md", "../../README.md"} {
+	for _, pattern := range []string{"testdata/*.txtar", "testdata/*/*.txtar", "../cli/testdata/*.txtar",
+		"../../docs/*.md", "../../README.md"} {
 		files, err := filepath.Glob(pattern)
 		check(t, err)
 		for _, file := range files {
@@ -148,18 +153,18 @@ func draw(t *testing.T, e *explain.Explanation, style wording.Style) string {
 	return b.String()
 }
 
-// wordMissing is a sentence in which something stands for nothing: a fact that is
-// empty.
+// wordMissing matches a sentence with an empty fact.
 var wordMissing = regexp.MustCompile(`\b(?:as|of|from|and|by|for|with|than|between|because)(?:  | [,.;:)])|\b(?:as|of|and|by|than|between|because)[,.;)](?: |$)|[:;] ;|[a-z0-9] [,;.](?: |$)|\( ?\)`)
 
-// lawful returns an error for a control code, a gap of more than a line, a
-// blank at the end, a missing word, or a line that is too long though it could be broken.
+// lawful returns an error for a control code, more than one empty line, a space at the end of a line, a missing word,
+// or a line that is too long although it could be broken.
 func lawful(drawn string, style wording.Style) error {
 	if strings.Contains(drawn, "\n\n\n") || strings.HasPrefix(drawn, "\n") {
 		return fmt.Errorf("two empty lines")
 	}
-	// a word that nothing breaks makes its whole table wide
-	wide := style.Width > 0 && slices.ContainsFunc(strings.Fields(drawn), func(w string) bool { return screen.Width(w) > style.Width/2 })
+	// a very long word makes its whole table wide
+	wide := style.Width > 0 &&
+		slices.ContainsFunc(strings.Fields(drawn), func(w string) bool { return screen.Width(w) > style.Width/2 })
 	for _, line := range strings.Split(drawn, "\n") {
 		plain := line
 		if style.Color {
@@ -168,20 +173,24 @@ func lawful(drawn string, style wording.Style) error {
 		if at := wordMissing.FindString(plain); at != "" {
 			return fmt.Errorf("%q lacks a word at %q", line, at)
 		}
-		if i := strings.IndexFunc(plain, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }); i >= 0 {
+		if i := strings.IndexFunc(plain, func(r rune) bool {
+			return unicode.IsControl(r) ||
+				unicode.Is(unicode.Cf, r)
+		}); i >= 0 {
 			return fmt.Errorf("%q has a control code", line)
 		}
 		if strings.TrimRight(plain, " ") != plain {
 			return fmt.Errorf("%q ends in a blank", line)
 		}
-		if style.Width > 0 && screen.Width(plain) > style.Width && !mayBeLong(plain, style) && !(wide && strings.HasPrefix(plain, "  ")) {
+		if style.Width > 0 && screen.Width(plain) > style.Width && !mayBeLong(plain, style) &&
+			!(wide && strings.HasPrefix(plain, "  ")) {
 			return fmt.Errorf("%q is longer than %d", line, style.Width)
 		}
 	}
 	return nil
 }
 
-// uncolored is a text without the codes of colors.
+// uncolored removes the color codes from a text.
 func uncolored(text string) string {
 	for _, code := range screen.Codes() {
 		text = strings.ReplaceAll(text, code, "")
@@ -189,12 +198,16 @@ func uncolored(text string) string {
 	return text
 }
 
-// mayBeLong tells what is not broken: what is to be askable, tables that the
-// terminal breaks as kubectl's, and words that are too long by themselves.
+// mayBeLong reports whether a line may exceed the width: commands to paste, tables whose lines the terminal breaks, as
+// with kubectl, and words that are too long by themselves.
 func mayBeLong(line string, style wording.Style) bool {
-	return style.Wide || strings.HasPrefix(line, strings.Repeat(" ", 20)) || style.Width < 60 && strings.HasPrefix(line, "  ") || strings.Contains(line, "://") || strings.HasPrefix(line, "To go on: ") || strings.Contains(line, "smallest change") || strings.HasPrefix(line, "    and ") ||
-		strings.HasPrefix(line, "VERDICT ") || strings.Contains(line, dstest.Namespace+"/agent ") || strings.HasPrefix(line, "NAMESPACE ") || strings.HasPrefix(line, dstest.Namespace+" ") ||
-		strings.HasPrefix(line, "NODE ") || strings.Contains(line, "  "+dstest.Namespace+"  ") || len(strings.Fields(line)) == 1
+	return style.Wide || strings.HasPrefix(line, strings.Repeat(" ", 20)) || style.Width < 60 &&
+		strings.HasPrefix(line, "  ") || strings.Contains(line, "://") || strings.HasPrefix(line, "To go on: ") ||
+		strings.Contains(line, "smallest change") || strings.HasPrefix(line, "    and ") ||
+		strings.HasPrefix(line, "VERDICT ") || strings.Contains(line, dstest.Namespace+"/agent ") ||
+		strings.HasPrefix(line, "NAMESPACE ") || strings.HasPrefix(line, dstest.Namespace+" ") ||
+		strings.HasPrefix(line, "NODE ") || strings.Contains(line, "  "+dstest.Namespace+"  ") ||
+		len(strings.Fields(line)) == 1
 }
 
 func TestSameBytes(t *testing.T) {
@@ -202,15 +215,15 @@ func TestSameBytes(t *testing.T) {
 		s := dstest.Random(seed)
 		e := explained(t, s, explain.Options{})
 		again := explained(t, s, explain.Options{})
-		if a, b := draw(t, e, wording.Style{Width: 80, Wide: true}), draw(t, again, wording.Style{Width: 80, Wide: true}); a != b {
+		if a, b := draw(t, e, wording.Style{Width: 80, Wide: true}),
+			draw(t, again, wording.Style{Width: 80, Wide: true}); a != b {
 			t.Fatalf("seed %d: two runs differ:\n%s\n%s", seed, a, b)
 		}
 	}
 }
 
-// TestScreensAreShort keeps the default view of one DaemonSet to a screen, even
-// where everything is wrong at once on hundreds of nodes. The stories hold the
-// usual ones to less.
+// TestScreensAreShort checks that the default screen about one DaemonSet has a limited length even if there are many
+// problems on hundreds of nodes. The stories have lower limits for typical problems.
 func TestScreensAreShort(t *testing.T) {
 	const most = 92
 	for seed := range cases.Of(int64(36)) {
@@ -223,19 +236,23 @@ func TestScreensAreShort(t *testing.T) {
 	}
 }
 
-// TestNodeAlone: what a screen says of a node on which nothing is wrong is the same where no
-// other node was read, and no event and no PodDisruptionBudget.
+// TestNodeAlone checks the screen about a healthy node. It must be the same if no other nodes, events or
+// PodDisruptionBudgets were read.
 func TestNodeAlone(t *testing.T) {
 	said, others := 0, 0
 	for seed := range cases.Of(int64(100)) {
-		s := []func(int64) *snapshot.Snapshot{dstest.Random, dstest.RandomTrouble, dstest.RandomCommon, dstest.RandomPlacement, dstest.RandomOpenShift}[seed%5](seed)
+		s := []func(int64) *snapshot.Snapshot{dstest.Random, dstest.RandomTrouble, dstest.RandomCommon,
+			dstest.RandomPlacement, dstest.RandomOpenShift}[seed%5](seed)
 		st := stateOf(t, s)
 		outlook := plan.Look(st)
 		for i := range s.Nodes[:min(4, len(s.Nodes))] {
 			name := s.Nodes[i].Name
 			one := *s
 			one.Nodes, one.Events, one.PodDisruptionBudgets = s.Nodes[i:i+1], nil, nil
-			one.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool { return p.Spec.NodeName != "" && p.Spec.NodeName != name })
+			one.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool {
+				return p.Spec.NodeName != "" &&
+					p.Spec.NodeName != name
+			})
 			options := explain.Options{Nodes: []string{name}}
 			alone := explained(t, &one, options)
 			options.Outlook = outlook
@@ -251,7 +268,8 @@ func TestNodeAlone(t *testing.T) {
 			check(t, Nodes(&got, alone, options.Nodes, askable, wording.Style{Width: 80}))
 			check(t, Nodes(&want, all, options.Nodes, askable, wording.Style{Width: 80}))
 			if got.String() != want.String() {
-				t.Fatalf("seed %d, node %s alone:\n%s\nwith all others:\n%s\n%s", seed, name, got.String(), want.String(), dstest.Describe(s))
+				t.Fatalf("seed %d, node %s alone:\n%s\nwith all others:\n%s\n%s", seed, name, got.String(),
+					want.String(), dstest.Describe(s))
 			}
 		}
 	}

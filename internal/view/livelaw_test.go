@@ -15,14 +15,16 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// liveSizes are terminals from the smallest on that a live screen is made for.
-var liveSizes = [][2]int{{40, 10}, {40, 24}, {40, 60}, {57, 17}, {60, 24}, {80, 24}, {93, 27}, {120, 30}, {146, 44}, {160, 50}, {200, 60}}
+// liveSizes has terminal sizes, from the smallest one that a live screen supports.
+var liveSizes = [][2]int{{40, 10}, {40, 24}, {40, 60}, {57, 17}, {60, 24}, {80, 24}, {93, 27}, {120, 30}, {146, 44},
+	{160, 50}, {200, 60}}
 
-// cloudWorlds are stuck rollouts on nodes with the names that providers give.
+// cloudWorlds returns stuck rollouts on nodes with the names that cloud providers assign.
 func cloudWorlds(t *testing.T) (out []told) {
 	t.Helper()
 	for provider, names := range map[string][2]string{
-		"EKS": {"ip-10-120-33-1[10-19].eu-central-1.compute.internal", "ip-10-120-33-1[20-21].eu-central-1.compute.internal"},
+		"EKS": {"ip-10-120-33-1[10-19].eu-central-1.compute.internal",
+			"ip-10-120-33-1[20-21].eu-central-1.compute.internal"},
 		"GKE": {"gke-production-default-pool-1a2b3c4d-x[10-19]k", "gke-production-default-pool-1a2b3c4d-x[20-21]k"},
 		"AKS": {"aks-nodepool1-12345678-vmss0000[10-19]", "aks-nodepool1-12345678-vmss0000[20-21]"},
 	} {
@@ -48,10 +50,10 @@ type liveScreen struct {
 	text string
 }
 
-var drawn []liveScreen // once: it takes seconds
+var drawn []liveScreen // drawn once because it takes seconds
 
-// liveScreens calls a function with the live screen of every world of a story at three
-// sizes in turn, at all of them with four times the cases.
+// liveScreens calls law with the live screen of every world at three sizes in turn, or at all sizes with four times the
+// cases.
 func liveScreens(t *testing.T, law func(name string, l *Live, size [2]int, text string)) {
 	t.Helper()
 	if drawn == nil {
@@ -71,8 +73,8 @@ func liveScreens(t *testing.T, law func(name string, l *Live, size [2]int, text 
 	}
 }
 
-// TestLiveScreenFits: no line is wider than the terminal, and there are never more
-// than it has, whatever the size; and the screen always begins with explain's verdict.
+// TestLiveScreenFits checks that the screen fits the terminal in both directions, and that it begins with the verdict
+// of explain.
 func TestLiveScreenFits(t *testing.T) {
 	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -92,8 +94,8 @@ func TestLiveScreenFits(t *testing.T) {
 	})
 }
 
-// TestLiveCutsNothing: a name of a node that begins on a line of a live screen ends
-// there, if the line has room for it; a command is whole, or is not there at all.
+// TestLiveCutsNothing checks that node names are not cut if the line has space for them, and that commands are complete
+// or left out.
 func TestLiveCutsNothing(t *testing.T) {
 	run := regexp.MustCompile(`(?m)kubectl (?:.* \\\n)*.*`)
 	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
@@ -106,7 +108,8 @@ func TestLiveCutsNothing(t *testing.T) {
 		}
 		whole := commandsOf(t, l)
 		for _, c := range run.FindAllString(text, -1) {
-			if pasted := strings.Join(strings.Fields(strings.ReplaceAll(c, "\\\n", " ")), " "); !slices.Contains(whole, pasted) {
+			if pasted := strings.Join(strings.Fields(strings.ReplaceAll(c, "\\\n", " ")),
+				" "); !slices.Contains(whole, pasted) {
 				t.Fatalf("%s at %v: %s is no whole command:\n%s", name, size, pasted, text)
 			}
 		}
@@ -116,7 +119,7 @@ func TestLiveCutsNothing(t *testing.T) {
 	})
 }
 
-// cutAtEnd is how a line ends, where it ends within a name.
+// cutAtEnd returns the end of the line if it is an incomplete copy of the name, or "" otherwise.
 func cutAtEnd(line, name string) string {
 	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' })
 	if len(words) == 0 {
@@ -129,7 +132,7 @@ func cutAtEnd(line, name string) string {
 	return ""
 }
 
-// commandsOf are the commands that a live screen has where lines are not broken.
+// commandsOf returns the commands of a live screen without line breaks.
 func commandsOf(t *testing.T, l *Live) []string {
 	t.Helper()
 	var b bytes.Buffer
@@ -137,8 +140,8 @@ func commandsOf(t *testing.T, l *Live) []string {
 	return regexp.MustCompile(`kubectl .*`).FindAllString(b.String(), -1)
 }
 
-// TestLiveStuckSays: from 80x24 on, the screen of a rollout that is stuck says how to
-// fix it if explain does, and whose fault it is.
+// TestLiveStuckSays checks the screen of a stuck rollout on terminals of at least 80x24. It must have the fault, and
+// the fix if explain has one.
 func TestLiveStuckSays(t *testing.T) {
 	seen := 0
 	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
@@ -149,7 +152,7 @@ func TestLiveStuckSays(t *testing.T) {
 		var all bytes.Buffer
 		check(t, LiveScreen(&all, l, askable, wording.Style{}, 0))
 		for _, label := range []string{"Fault", "Do now", "Then"} {
-			if label == "Then" && strings.Contains(name, "long-names") { // whose headline alone takes seven lines
+			if label == "Then" && strings.Contains(name, "long-names") { // its headline takes seven lines
 				continue
 			}
 			if strings.Contains(all.String(), "\n"+label+" ") && !strings.Contains(text, "\n"+label+" ") {

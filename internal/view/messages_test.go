@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 )
 
-// TestRefusal: messages as the API server writes them, on a terminal of 80
-// columns, where about 130 are left for one. Nothing is lost that decides.
+// TestRefusal shortens messages of the API server to the 130 columns that a terminal with 80 columns has for a message.
+// It checks that the decisive parts remain.
 func TestRefusal(t *testing.T) {
 	const columns = 130
 	for _, tt := range []struct {
@@ -99,11 +99,14 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestRefusalIsBounded: a webhook may say a page. Its name and its end stay.
+// TestRefusalIsBounded checks that Refusal shortens the long message of a webhook, but keeps its name and the end.
 func TestRefusalIsBounded(t *testing.T) {
-	message := `admission webhook "validate.kyverno.svc-fail" denied the request: ` + strings.Repeat("policy require-labels: rule check-for-labels: ", 30) + "the label team is required"
+	message := `admission webhook "validate.kyverno.svc-fail" denied the request: ` +
+		strings.Repeat("policy require-labels: rule check-for-labels: ", 30) + "the label team is required"
 	got := wording.Style{Width: 80}.Refusal(message, 130)
-	if screen.Width(got) > 400 || !strings.HasPrefix(got, `admission webhook "validate.kyverno.svc-fail" denied the request: `) || !strings.HasSuffix(got, "the label team is required") {
+	if screen.Width(got) > 400 ||
+		!strings.HasPrefix(got, `admission webhook "validate.kyverno.svc-fail" denied the request: `) ||
+		!strings.HasSuffix(got, "the label team is required") {
 		t.Errorf("%d columns: %s", screen.Width(got), got)
 	}
 }

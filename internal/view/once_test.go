@@ -13,21 +13,23 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-// repeats are the pairs of labels under which the same node may stand in an answer about one problem, with what one of
-// the two lines says then: a node is at fault, or its taint, or other pods there; no new pod fits there.
+// repeats lists the pairs of labels that may name the same node in an answer about one problem, with a pattern for one
+// of the two lines. The pattern matches if the node, its taint or its other pods are at fault, or if no new pod fits on
+// it.
 var repeats = map[string]*regexp.Regexp{
 	"Fault + Problem":  regexp.MustCompile(`the taint on |(?:node|nodes|pods on|attached on) `),
 	"Fault + Impact":   regexp.MustCompile(`the taint on `),
 	"Problem + Impact": regexp.MustCompile(`will not fit`),
 }
 
-// TestNoFactTwice: in the short answer about one problem, a node stands once under Fault, Problem and Impact. Headline
-// names up to two nodes besides, and the labels that say what to do name the nodes to do it on.
+// TestNoFactTwice checks that the short answer about one problem names a node only once under Fault, Problem and
+// Impact. The headline may also name up to two nodes, and so may the labels that say what to do.
 func TestNoFactTwice(t *testing.T) {
 	answers, found := 0, sets.New[string]()
 	for _, w := range everyWorld(t, 100) {
 		e := under(t, w.s)
-		if listed, _ := e.Listed(); len(listed) != 1 || e.Verdict.Code == explain.BeingDeleted { // which names nodes without a pod
+		// a deletion names the nodes without a pod
+		if listed, _ := e.Listed(); len(listed) != 1 || e.Verdict.Code == explain.BeingDeleted {
 			continue
 		}
 		nodes := sets.New[string]()
@@ -47,7 +49,7 @@ func TestNoFactTwice(t *testing.T) {
 		}
 	}
 	if answers < 200 {
-		return // as with -short
+		return // -short does not have enough states
 	}
 	for pair := range repeats {
 		if !found.Has(pair) {
@@ -61,7 +63,7 @@ var (
 	nodeNames = regexp.MustCompile(`[a-z0-9.-]*[a-z0-9]`)
 )
 
-// twice returns the pairs of Fault, Problem and Impact that have the same node, with their lines.
+// twice returns the pairs of Fault, Problem and Impact that name the same node, with their lines.
 func twice(text string, nodes sets.Set[string]) map[string]string {
 	type place struct{ label, line string }
 	at, label, pairs := map[string]place{}, "", map[string]string{}

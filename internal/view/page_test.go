@@ -19,27 +19,28 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// markup is what ends every place of a page, if it is taken for more than words.
+// markup ends every context of a page if it is not escaped.
 const markup = `</pre></td></p></style></script><script>alert(1)</script><img src="http://example.org/x" onerror='alert(2)'> "'` + "`" + ` --> <!-- {{.}} &lt; ` + "\x1b[31m \u202e \x00"
 
-// TestEveryPage: over random states whose words are markup, a page is one that a browser
-// reads as it was meant, asks for nothing, and says all that the screen says.
+// TestEveryPage renders random states with markup in their text. It checks that a browser parses the page as intended
+// and loads no resources, and that the page contains the words of the screen.
 func TestEveryPage(t *testing.T) {
 	pages := 0
 	page := func(about string, write func(*bytes.Buffer, wording.Style)) {
 		t.Helper()
 		var text, made bytes.Buffer
 		write(&text, wording.Style{})
-		write(&made, wording.Style{Form: wording.InHTML, Page: wording.Page{Title: markup, Program: markup, About: []string{markup}, Missing: []string{markup}}})
+		write(&made, wording.Style{Form: wording.InHTML, Page: wording.Page{Title: markup, Program: markup,
+			About: []string{markup}, Missing: []string{markup}}})
 		p, err := browser.Read(made.String())
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", about, err, made.String())
 		}
 		pages++
 		said := strings.Join(strings.Fields(p.Text), "")
-		shown, _, _ := strings.Cut(text.String(), "\nMore  ") // a page shows all
+		shown, _, _ := strings.Cut(text.String(), "\nMore  ") // a page has no "More" because it shows everything
 		for _, word := range strings.Fields(shown) {
-			if !strings.Contains(said, word) && word[0] != '+' { // how many more depends on the width
+			if !strings.Contains(said, word) && word[0] != '+' { // the number of hidden items depends on the width
 				t.Fatalf("%s: the page does not say %q:\n%s\n%s", about, word, text.String(), p.Text)
 			}
 		}
@@ -83,7 +84,8 @@ func TestEveryPage(t *testing.T) {
 		check(t, err)
 		page(fmt.Sprintf("history, seed %d", seed), func(b *bytes.Buffer, style wording.Style) {
 			if style.Form == wording.InHTML {
-				check(t, HistoryPage(b, []sheet.Past{{History: h, Now: nil, Map: plan.MapOf(st, ""), ManagedBy: nil}}, false, askable, style))
+				check(t, HistoryPage(b, []sheet.Past{{History: h, Now: nil, Map: plan.MapOf(st, ""), ManagedBy: nil}},
+					false, askable, style))
 				return
 			}
 			check(t, History(b, sheet.Past{History: h}, askable, style))
@@ -107,7 +109,7 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
-// TestLargePage: a page of 5,000 nodes is below 2 MB, whatever it is of.
+// TestLargePage checks that a page about 5,000 nodes has less than 2 MB.
 func TestLargePage(t *testing.T) {
 	const most = 2_000_000
 	s := world.Parse(t, `
@@ -121,7 +123,7 @@ pods:
   "ip-10-2-0-[0001-1700].eu-central-1.compute.internal 7": {}
   "ip-10-3-0-[0001-1600].eu-central-1.compute.internal 7": {}
 `)
-	for i := range s.Pods { // as a controller names them
+	for i := range s.Pods { // use the names that a controller would
 		s.Pods[i].Name = fmt.Sprintf("node-agent-%05d", i)
 	}
 	st := stateOf(t, s)
@@ -129,9 +131,12 @@ pods:
 	check(t, err)
 	var explanation, past, planned bytes.Buffer
 	style := wording.Style{Form: wording.InHTML, Page: wording.Page{Title: "kubectl ds", Program: "kubectl ds"}}
-	check(t, ExplanationPage(&explanation, []sheet.Explained{paged(st, explained(t, s, explain.Options{}))}, false, askable, style))
-	check(t, HistoryPage(&past, []sheet.Past{{History: h, Now: nil, Map: plan.MapOf(st, ""), ManagedBy: nil}}, false, askable, style))
-	check(t, PlanPage(&planned, []sheet.Planned{pagedPlan(t, s, &whatif.Change{Restart: true}, plan.Options{})}, false, askable, style))
+	check(t, ExplanationPage(&explanation, []sheet.Explained{paged(st, explained(t, s, explain.Options{}))}, false,
+		askable, style))
+	check(t, HistoryPage(&past, []sheet.Past{{History: h, Now: nil, Map: plan.MapOf(st, ""), ManagedBy: nil}}, false,
+		askable, style))
+	check(t, PlanPage(&planned, []sheet.Planned{pagedPlan(t, s, &whatif.Change{Restart: true}, plan.Options{})}, false,
+		askable, style))
 	for name, b := range map[string]*bytes.Buffer{"explain": &explanation, "history": &past, "plan": &planned} {
 		p, err := browser.Read(b.String())
 		check(t, err)

@@ -15,9 +15,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestPairs: over random pairs of templates, what each screen says of a difference
-// has two sides that look different; an argument that differs is whole, or has its
-// flag's name; with --all nothing is shortened.
+// TestPairs compares random pairs of templates. It checks that the two sides of a difference look different on every
+// screen, that a changed argument is complete or has the name of its flag, and that --all shortens nothing.
 func TestPairs(t *testing.T) {
 	looked, args, long := 0, 0, 0
 	for seed := range cases.Of(int64(400)) {
@@ -44,7 +43,8 @@ func TestPairs(t *testing.T) {
 				if both && looksLike(before, after) || told && looksLike(from, to) {
 					t.Fatalf("%s\nlook the same: %q, %q", about(), words, said)
 				}
-				if d.Old.Absent() || d.New.Absent() || slices.Contains([]template.What{template.WhatOrder, template.WhatImage}, d.Path.What()) {
+				if d.Old.Absent() || d.New.Absent() ||
+					slices.Contains([]template.What{template.WhatOrder, template.WhatImage}, d.Path.What()) {
 					continue
 				}
 				looked++
@@ -65,18 +65,18 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// looksLike reports whether two texts are drawn alike: all blanks are one, and what
-// is invisible is not there. The blank that parts two words of a line is no sign.
+// looksLike reports whether two texts look alike if all whitespace is equal.
 func looksLike(a, b string) bool {
 	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
 }
 
-// showsArguments holds one side of a list of texts to what is on that side alone,
-// and returns how many arguments that is, and how many are long.
+// showsArguments checks one side of a list of texts against the texts that only this side has. It returns how many
+// texts these are, and how many of them are long.
 func showsArguments(t *testing.T, about func() string, side, raw, other string) (all, long int) {
 	t.Helper()
 	var list, others []string
-	if json.Unmarshal([]byte(raw), &list) != nil || json.Unmarshal([]byte(other), &others) != nil || strings.Contains(side, "with --all") {
+	if json.Unmarshal([]byte(raw), &list) != nil || json.Unmarshal([]byte(other), &others) != nil ||
+		strings.Contains(side, "with --all") {
 		return 0, 0
 	}
 	count := map[string]int{}
@@ -96,9 +96,10 @@ func showsArguments(t *testing.T, about func() string, side, raw, other string) 
 		all++
 		whole := template.ValueOf(arg)
 		want := difftext.Written(whole, difftext.AsJSONText)
-		if screen.Width(difftext.Written(whole, difftext.AsASCII)) > difftext.Room || slices.ContainsFunc(others, func(o string) bool {
-			return screen.Width(difftext.Written(template.ValueOf(o), difftext.AsASCII)) > difftext.Room
-		}) {
+		if screen.Width(difftext.Written(whole, difftext.AsASCII)) > difftext.Room ||
+			slices.ContainsFunc(others, func(o string) bool {
+				return screen.Width(difftext.Written(template.ValueOf(o), difftext.AsASCII)) > difftext.Room
+			}) {
 			name, _, isFlag := strings.Cut(want, "=")
 			if !isFlag || !strings.HasPrefix(name, `"--`) || strings.Contains(name, " ") {
 				continue
@@ -113,8 +114,8 @@ func showsArguments(t *testing.T, about func() string, side, raw, other string) 
 	return all, long
 }
 
-// TestOrders: the order of a list is told by the same words wherever a difference is
-// shown, and by the members that both lists have.
+// TestOrders checks that all screens describe a changed order in the same words, using the members that both lists
+// have.
 func TestOrders(t *testing.T) {
 	for _, tt := range []struct{ old, new, want, why string }{
 		{`["a","b"]`, `["b","a"]`, "a, b -> b, a", "two members"},
@@ -123,11 +124,13 @@ func TestOrders(t *testing.T) {
 		{`["a, b","c"]`, `["c","a, b"]`, "a, b, c -> c, a, b", "a name with a comma"},
 		{
 			`["VARIABLE_NUMBER_ONE","VARIABLE_NUMBER_TWO","VARIABLE_NUMBER_THREE","VARIABLE_NUMBER_FOUR","VARIABLE_NUMBER_FIVE"]`, `["VARIABLE_NUMBER_ONE","VARIABLE_NUMBER_THREE","VARIABLE_NUMBER_FOUR","VARIABLE_NUMBER_TWO","VARIABLE_NUMBER_FIVE"]`,
-			"VARIABLE_NUMBER_ONE, VARIABLE_NUMBER_TWO, …, VARIABLE_NUMBER_FOUR, … -> VARIABLE_NUMBER_ONE, …, VARIABLE_NUMBER_FOUR, VARIABLE_NUMBER_TWO, …", "of many the one that moved, with its neighbors",
+			"VARIABLE_NUMBER_ONE, VARIABLE_NUMBER_TWO, …, VARIABLE_NUMBER_FOUR, … -> VARIABLE_NUMBER_ONE, …, " +
+				"VARIABLE_NUMBER_FOUR, VARIABLE_NUMBER_TWO, …", "of many the one that moved, with its neighbors",
 		},
 	} {
 		d := differs("spec.template.spec.containers[name=a].env[name]", tt.old, tt.new)
-		if got := (difftext.Style{}).Lines([]template.Difference{d}, nil)[0]; got != "order of env of container a: "+tt.want {
+		if got := (difftext.Style{}).Lines([]template.Difference{d},
+			nil)[0]; got != "order of env of container a: "+tt.want {
 			t.Errorf("%s: got %s\nwant %s", tt.why, got, tt.want)
 		}
 	}

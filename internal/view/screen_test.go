@@ -26,17 +26,16 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected screens in testdata")
 
-// story is what the questions of a story in testdata are asked about.
+// story reads the input of a story in testdata and renders its screens.
 type story interface {
-	// take reads a file of the story that is no screen; it reports false for a screen.
+	// take reads a file of the story. It returns false if the file is a screen.
 	take(t *testing.T, name, data string) bool
-	// ask gives the answer to a question, which is the name of a screen, and how many
-	// lines it may have; 0 for any number.
+	// ask returns the screen with this name and its maximum number of lines, or 0 if there is no maximum.
 	ask(t *testing.T, question string) (answer string, most int)
 }
 
-// runStories runs the stories that a pattern names. Each begins with its why. What it
-// takes holds for the screens after it.
+// runStories runs the stories whose file names match the pattern. Each story begins with its purpose. Input applies to
+// the screens that follow it in the file.
 func runStories[S any, P interface {
 	*S
 	story
@@ -77,9 +76,9 @@ func runStories[S any, P interface {
 	}
 }
 
-// options reads the options of a question: a width in columns ("80"; without one,
-// nothing is cut), "-o FORMAT", "--all", "--color", and those that own takes with the
-// word behind it; own returns how many words it took.
+// options parses the options of a screen's name: a width in columns, such as "80", "-o FORMAT", "--all", "--color", and
+// those that own accepts. Without a width, no line is cut. own gets the next word too, and returns how many words it
+// used.
 func options(t *testing.T, words []string, own func(word, next string) int) (style wording.Style, format string) {
 	t.Helper()
 	for i := 0; i < len(words); i++ {
@@ -103,17 +102,17 @@ func options(t *testing.T, words []string, own func(word, next string) int) (sty
 	}
 	style.Wide = format == "wide"
 	style.Form = map[string]wording.Form{"markdown": wording.InMarkdown, "html": wording.InHTML}[format]
-	style.Page = wording.Page{Title: "kubectl ds", Program: "kubectl ds devel", About: []string{"state of 2026-01-31T12:00:00Z"}}
+	style.Page = wording.Page{Title: "kubectl ds", Program: "kubectl ds devel",
+		About: []string{"state of 2026-01-31T12:00:00Z"}}
 	return style, format
 }
 
-// whole reports whether a person did not ask for more than fits on a screen.
+// whole reports whether the question has no option that makes a screen longer.
 func whole(question string) bool {
 	return !strings.Contains(question, "-o") && !strings.Contains(question, "--all")
 }
 
-// TestScreens runs the stories in testdata: one world, or several for a list, and the
-// screens that it must give.
+// TestScreens runs the stories in testdata. Each has one world, or several for a list, and the expected screens.
 func TestScreens(t *testing.T) { runStories[explainStory](t, "testdata/*.txtar") }
 
 type explainStory struct{ worlds []*snapshot.Snapshot }
@@ -125,7 +124,7 @@ func (a *explainStory) take(t *testing.T, name, data string) bool {
 	return strings.HasPrefix(name, "world")
 }
 
-// ask gives the answer to "explain" or "list", followed by options or "--node NAME".
+// ask renders "explain" or "list", followed by options or "--node NAME".
 func (a *explainStory) ask(t *testing.T, question string) (string, int) {
 	t.Helper()
 	words := strings.Fields(question)
@@ -173,7 +172,7 @@ func (a *explainStory) ask(t *testing.T, question string) (string, int) {
 	return visible(b.String()), most
 }
 
-// paged is an Explanation with what a page draws of it, as the command has it.
+// paged returns an Explanation with the data for the figures of a page, as the command builds it.
 func paged(st *daemonset.State, e *explain.Explanation) sheet.Explained {
 	v := sheet.Explained{Explanation: e, Map: plan.MapOf(st, "")}
 	if e.Rollout.UnderWay && e.Rollout.Since != nil {
@@ -185,7 +184,7 @@ func paged(st *daemonset.State, e *explain.Explanation) sheet.Explained {
 	return v
 }
 
-// inPage is what stands in a page that is as every page has to be.
+// inPage checks a page and returns the content of its body.
 func inPage(t *testing.T, page string) string {
 	t.Helper()
 	if _, err := browser.Read(page); err != nil {
@@ -196,10 +195,10 @@ func inPage(t *testing.T, page string) string {
 	return body
 }
 
-// askable is a command line that can be asked again.
+// askable is a command line that can be repeated.
 var askable = sheet.Asked{Again: true}
 
-// explained composes an Explanation as the command does.
+// explained returns an Explanation, as the command builds it.
 func explained(t *testing.T, s *snapshot.Snapshot, o explain.Options) *explain.Explanation {
 	t.Helper()
 	st := stateOf(t, s)
@@ -207,7 +206,7 @@ func explained(t *testing.T, s *snapshot.Snapshot, o explain.Options) *explain.E
 	return explain.Explain(st, o)
 }
 
-// visible writes the escape character so that a golden file can be read.
+// visible replaces the escape character so that golden files are readable.
 func visible(s string) string { return strings.ReplaceAll(s, "\x1b", "␛") }
 
 func check(t *testing.T, err error) {

@@ -15,13 +15,14 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/daemonset"
 )
 
-// readers are the functions that read a fact: the position of the key, and the number of arguments.
+// readers lists the functions that read a fact, with the position of the key and the number of arguments.
 var readers = map[string][2]int{
-	"text": {0, 1}, "count": {0, 1}, "is": {0, 2}, "age": {0, 1}, "clock": {0, 1}, "plural": {0, 3}, "Yes": {0, 1}, "Int": {0, 1},
+	"text": {0, 1}, "count": {0, 1}, "is": {0, 2}, "age": {0, 1}, "clock": {0, 1}, "plural": {0, 3}, "Yes": {0, 1},
+	"Int":  {0, 1},
 	"fact": {1, 2}, "number": {1, 2}, "namesIn": {1, 2},
 }
 
-// TestFactKeys: a sentence reads only facts that exist. A misspelled key would leave the sentence empty.
+// TestFactKeys checks that sentences read only facts that exist. A misspelled key would leave words out of a sentence.
 func TestFactKeys(t *testing.T) {
 	sample := sampleFacts()
 	files := token.NewFileSet()
@@ -53,7 +54,7 @@ func TestFactKeys(t *testing.T) {
 	}
 }
 
-// readKey returns the key of a call that reads a fact; empty where it is not written there.
+// readKey returns the key in a call that reads a fact. It returns "" if the key is not a literal.
 func readKey(n ast.Node) (string, token.Pos) {
 	call, ok := n.(*ast.CallExpr)
 	if !ok {
@@ -72,7 +73,7 @@ func readKey(n ast.Node) (string, token.Pos) {
 		return "", 0
 	}
 	is, reads := readers[name]
-	if !reads { // an exported one
+	if !reads { // an exported function
 		is, reads = readers[strings.ToLower(name[:1])+name[1:]]
 	}
 	if !reads || len(call.Args) != is[1] {
@@ -86,13 +87,16 @@ func readKey(n ast.Node) (string, token.Pos) {
 
 func TestKnown(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	f := wording.Known{Facts: daemonset.Facts{"name": "a\x1b", "pods": []string{"x", "y"}, "seconds": 840, "at": "2026-03-01T11:46:00Z", "span": "90s", "none": ""}, Now: now}
+	f := wording.Known{Facts: daemonset.Facts{"name": "a\x1b", "pods": []string{"x", "y"}, "seconds": 840,
+		"at": "2026-03-01T11:46:00Z", "span": "90s", "none": ""}, Now: now}
 	var got []string
 	for _, key := range []string{"name", "pods", "seconds", "at", "span", "none", "absent"} {
-		got = append(got, strings.Join([]string{f.Text(key), strconv.Itoa(f.Count(key)), f.Age(key), f.Clock(key)}, "|"))
+		got = append(got, strings.Join([]string{f.Text(key), strconv.Itoa(f.Count(key)), f.Age(key),
+			f.Clock(key)}, "|"))
 	}
 	want := []string{
-		`a\u001b|0|0s|`, "x, y|2|2s|", "840|840|14m|", "2026-03-01T11:46:00Z|0|14m|11:46:00Z", "90s|0|1m30s|", "|0||", "|0||",
+		`a\u001b|0|0s|`, "x, y|2|2s|", "840|840|14m|", "2026-03-01T11:46:00Z|0|14m|11:46:00Z", "90s|0|1m30s|",
+		"|0||", "|0||",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

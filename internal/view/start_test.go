@@ -13,9 +13,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/internal/view/wording"
 )
 
-// TestStart: each DaemonSet is "NAMESPACE/NAME DESIRED UP-TO-DATE AVAILABLE GENERATION/OBSERVED".
+// TestStart describes each DaemonSet as "NAMESPACE/NAME DESIRED UP-TO-DATE AVAILABLE GENERATION/OBSERVED".
 func TestStart(t *testing.T) {
-	const note = "Note      these are the numbers of each status, as kubectl get shows them; kds --help lists the commands\n"
+	const note = "Note      these are the numbers of each status, as kubectl get shows them; kds --help lists the " +
+		"commands\n"
 	for _, tt := range []struct {
 		why  string
 		all  []string
@@ -23,10 +24,13 @@ func TestStart(t *testing.T) {
 
 		namespace string
 	}{
-		{"all is well", []string{"a/x 3 3 3 1/1", "b/y 0 0 0 4/4"}, "2 DaemonSets: all pods are available and updated\n\nDo now    look for warnings (read-only):\n          kds explain -A --context=dev\n" + note, ""},
+		{"all is well", []string{"a/x 3 3 3 1/1", "b/y 0 0 0 4/4"}, "2 DaemonSets: all pods are available and " +
+			"updated\n\nDo now    look for warnings (read-only):\n          kds explain -A --context=dev\n" + note, ""},
 		{
-			"the one with most pods missing comes first, then the one with most to update; a generation that nobody has handled counts",
-			[]string{"a/new 2 2 2 2/1", "b/rolls 9 1 8 1/1", "c/fine 3 3 3 1/1", "d/waits 9 3 8 1/1", "e/down 5 5 0 1/1"},
+			"the one with most pods missing comes first, then the one with most to update; a generation that nobody " +
+				"has handled counts",
+			[]string{"a/new 2 2 2 2/1", "b/rolls 9 1 8 1/1", "c/fine 3 3 3 1/1", "d/waits 9 3 8 1/1",
+				"e/down 5 5 0 1/1"},
 			`5 DaemonSets: 4 with pods that are not available or not updated
 
   DAEMONSET  DESIRED  UP-TO-DATE  AVAILABLE
@@ -42,9 +46,12 @@ Then      see all of them, the worst first (read-only):
 ` + note,
 			"",
 		},
-		{"of one namespace", []string{"a/x 3 3 3 1/1", "a/new 2 2 1 1/1"}, "2 DaemonSets: 1 with pods that are not available or not updated\n\n" +
-			"  DAEMONSET  DESIRED  UP-TO-DATE  AVAILABLE\n  a/new            2           2          1\n\n" +
-			"Do now    see why, and what to do (read-only):\n          kds explain -n a new --context=dev\nThen      see all of them, the worst first (read-only):\n          kds explain -n a --context=dev\n" + note, "a"},
+		{"of one namespace", []string{"a/x 3 3 3 1/1", "a/new 2 2 1 1/1"},
+			"2 DaemonSets: 1 with pods that are not available or not updated\n\n" +
+				"  DAEMONSET  DESIRED  UP-TO-DATE  AVAILABLE\n  a/new            2           2          1\n\n" +
+				"Do now    see why, and what to do (read-only):\n          kds explain -n a new --context=dev\nThen  " +
+				"    " +
+				"see all of them, the worst first (read-only):\n          kds explain -n a --context=dev\n" + note, "a"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			var all []appsv1.DaemonSet
@@ -52,7 +59,8 @@ Then      see all of them, the worst first (read-only):
 				var ds appsv1.DaemonSet
 				s := &ds.Status
 				name := ""
-				if _, err := fmt.Sscanf(line, "%s %d %d %d %d/%d", &name, &s.DesiredNumberScheduled, &s.UpdatedNumberScheduled, &s.NumberAvailable, &ds.Generation, &s.ObservedGeneration); err != nil {
+				if _, err := fmt.Sscanf(line, "%s %d %d %d %d/%d", &name, &s.DesiredNumberScheduled,
+					&s.UpdatedNumberScheduled, &s.NumberAvailable, &ds.Generation, &s.ObservedGeneration); err != nil {
 					t.Fatal(err)
 				}
 				namespace, name, _ := strings.Cut(name, "/")
@@ -60,7 +68,9 @@ Then      see all of them, the worst first (read-only):
 				all = append(all, ds)
 			}
 			var b strings.Builder
-			if err := Start(&b, all, tt.namespace, sheet.Asked{Program: "kds", Kubectl: []sheet.Flag{{Name: "context", Value: "dev"}}}, wording.Style{}); err != nil {
+			if err := Start(&b, all, tt.namespace,
+				sheet.Asked{Program: "kds", Kubectl: []sheet.Flag{{Name: "context", Value: "dev"}}},
+				wording.Style{}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, b.String()); diff != "" {

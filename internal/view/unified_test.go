@@ -15,19 +15,21 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// TestUnified: what is written below the names. A text is its lines, each a
-// letter.
+// TestUnified checks the output without the file names. Each letter of a text represents a line.
 func TestUnified(t *testing.T) {
 	for _, tt := range []struct{ old, new, want, why string }{
-		{"abcdefghijklmnopqrstuvwxyz", "abcXefgYijklmnopqrstuvZxyz", "@@ -1,11 +1,11 @@| a| b| c|-d|+X| e| f| g|-h|+Y| i| j| k|@@ -20,7 +20,7 @@| t| u| v|-w|+Z| x| y| z", "behind a hunk with two changes"},
-		{"abcdefghijklmnop", "abcXdefgYhijkmnop", "@@ -1,15 +1,16 @@| a| b| c|+X| d| e| f| g|+Y| h| i| j| k|-l| m| n| o", "three, of which one takes away"},
+		{"abcdefghijklmnopqrstuvwxyz", "abcXefgYijklmnopqrstuvZxyz", "@@ -1,11 +1,11 @@| a| b| c|-d|+X| e| f| " +
+			"g|-h|+Y| i| j| k|@@ -20,7 +20,7 @@| t| u| v|-w|+Z| x| y| z", "behind a hunk with two changes"},
+		{"abcdefghijklmnop", "abcXdefgYhijkmnop",
+			"@@ -1,15 +1,16 @@| a| b| c|+X| d| e| f| g|+Y| h| i| j| k|-l| m| n| o", "three, of which one takes away"},
 		{"abcdefgh", "abcdefgh", "", "none"},
 		{"", "ab", "@@ -0,0 +1,2 @@|+a|+b", "of nothing"},
 		{"ab", "", "@@ -1,2 +0,0 @@|-a|-b", "to nothing"},
 		{"a", "b", "@@ -1 +1 @@|-a|+b", "one line goes without its number"},
 		{"abcdefg", "Xbcdefg", "@@ -1,4 +1,4 @@|-a|+X| b| c| d", "the first line"},
 		{"abcdefg", "abcdefgX", "@@ -5,3 +5,4 @@| e| f| g|+X", "behind the last"},
-		{"abcdefghij", "XbcdefghY", "@@ -1,4 +1,4 @@|-a|+X| b| c| d|@@ -6,5 +6,4 @@| f| g| h|-i|-j|+Y", "seven equal lines part two hunks"},
+		{"abcdefghij", "XbcdefghY", "@@ -1,4 +1,4 @@|-a|+X| b| c| d|@@ -6,5 +6,4 @@| f| g| h|-i|-j|+Y",
+			"seven equal lines part two hunks"},
 		{"abcdefghi", "XbcdefgYi", "@@ -1,9 +1,9 @@|-a|+X| b| c| d| e| f| g|-h|+Y| i", "and six do not"},
 	} {
 		lines := func(letters string) []string { return strings.Split(letters, "") }
@@ -37,8 +39,8 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// drawTexts returns a text, and one that was made of it by some changes. Of
-// distinct lines there is one shortest difference alone.
+// drawTexts returns a text and a changed copy of it. If distinct is set, all lines differ, so there is only one
+// shortest difference.
 func drawTexts(r *rand.Rand, distinct bool) (string, string) {
 	next := 0
 	line := func() string {
@@ -72,8 +74,8 @@ func drawTexts(r *rand.Rand, distinct bool) (string, string) {
 	return text(old), text(new)
 }
 
-// TestUnifiedIsExact: each hunk stands where its header says, in both texts, and
-// the old one with all hunks made is the new one.
+// TestUnifiedIsExact checks that the header of each hunk has the correct positions in both texts, and that applying all
+// hunks to the old text leads to the new one.
 func TestUnifiedIsExact(t *testing.T) {
 	hunks := 0
 	for seed := range cases.Of(uint64(1000)) {
@@ -93,7 +95,7 @@ func TestUnifiedIsExact(t *testing.T) {
 	}
 }
 
-// made makes the changes of hunks, strictly where their headers say.
+// made applies the hunks exactly at the positions in their headers.
 func made(old, diff []string) (new []string, hunks int, err error) {
 	at := 0
 	for i := 0; i < len(diff); hunks++ {
@@ -110,7 +112,7 @@ func made(old, diff []string) (new []string, hunks int, err error) {
 			header[2*side], _ = strconv.Atoi(start)
 			header[2*side+1], _ = strconv.Atoi(n)
 			if header[2*side+1] > 0 {
-				header[2*side]-- // it names the first line, and else the one before
+				header[2*side]-- // the header of an empty range names the line before it
 			}
 		}
 		if header[0] < at || header[0] > len(old) {
@@ -140,8 +142,8 @@ func made(old, diff []string) (new []string, hunks int, err error) {
 	return append(new, old[at:]...), hunks, nil
 }
 
-// TestUnifiedIsThatOfGit: of distinct lines what git diff writes, and diff -u
-// where there is one; git apply, and patch, make the new text of the old one.
+// TestUnifiedIsThatOfGit compares the output with git diff, and with diff -u if it is installed, for texts with
+// distinct lines. For all texts, it checks that git apply and patch turn the old text into the new one.
 func TestUnifiedIsThatOfGit(t *testing.T) {
 	pairs := cases.Of(uint64(60))
 	dir := t.TempDir()
@@ -149,7 +151,8 @@ func TestUnifiedIsThatOfGit(t *testing.T) {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), name, args...)
 		c.Dir, c.Stdin = dir, strings.NewReader(stdin)
-		c.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
+		c.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GIT_CONFIG_GLOBAL="+os.DevNull,
+			"GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
 		out, err := c.CombinedOutput()
 		if c.ProcessState == nil || c.ProcessState.ExitCode() > status {
 			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
@@ -178,7 +181,7 @@ func TestUnifiedIsThatOfGit(t *testing.T) {
 	texts, all := map[string]string{}, ""
 	for seed := range pairs {
 		old, new := drawTexts(rand.New(rand.NewPCG(seed, 2)), seed%3 > 0)
-		if old == new || old == "" || new == "" { // a file that comes or goes is another matter
+		if old == new || old == "" || new == "" { // git diff shows added and deleted files differently
 			continue
 		}
 		name := fmt.Sprintf("%d.yaml", seed)
@@ -187,8 +190,11 @@ func TestUnifiedIsThatOfGit(t *testing.T) {
 		ours := unified(linesOf(old), linesOf(new))
 		if seed%3 > 0 {
 			for tool, theirs := range map[string]func() string{
-				"git diff": func() string { return run("", 1, "git", "diff", "--no-index", "--no-color", "old/"+name, "new/"+name) },
-				"diff -u":  func() string { return run("", 1, "diff", "-u", "old/"+name, "new/"+name) },
+				"git diff": func() string {
+					return run("", 1, "git", "diff", "--no-index", "--no-color", "old/"+name,
+						"new/"+name)
+				},
+				"diff -u": func() string { return run("", 1, "diff", "-u", "old/"+name, "new/"+name) },
 			} {
 				if tool == "diff -u" && noDiff != nil {
 					continue
@@ -223,8 +229,7 @@ func TestUnifiedIsThatOfGit(t *testing.T) {
 	}
 }
 
-// hunksOf returns what of a diff is below the names, without what stands behind
-// the header of a hunk.
+// hunksOf returns a diff without the file names, and without the text after the header of a hunk.
 func hunksOf(diff string) []string {
 	var out []string
 	for _, l := range linesOf(diff) {
@@ -240,7 +245,7 @@ func hunksOf(diff string) []string {
 	return out
 }
 
-// linesOf returns the lines of a text that ends with a line end, or is empty.
+// linesOf returns the lines of a text that is empty or ends with a newline.
 func linesOf(text string) []string {
 	return strings.Split(text, "\n")[:strings.Count(text, "\n")]
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// TestAdvised has what few stories or none say: the look, or else the act.
+// TestAdvised checks advice that few or no stories have. It expects the look, or the act if there is no look.
 func TestAdvised(t *testing.T) {
 	type facts = daemonset.Facts
 	type subject = cause.Subject
@@ -35,13 +35,18 @@ func TestAdvised(t *testing.T) {
 		{explain.AdviseCorrectTemplate, cause.ImagePullBackOff, facts{"image": "x:1"}, subject{}, nil,
 			"correct the image in the template, or publish x:1: the pods then start automatically"},
 		{explain.AdviseRepairNodes, cause.NodeNotReady, nil, subject{}, []daemonset.Reason{"A", "B"},
-			"ask the team that runs the node to repair it; a node that comes back before 1 and 2 are solved gets a pod of revision 8"},
+			"ask the team that runs the node to repair it; a node that comes back before 1 and 2 are solved gets a " +
+				"pod of revision 8"},
 		{explain.AdviseRepairNodes, cause.NodeNotReady, nil, subject{}, []daemonset.Reason{"A", "C"},
-			"ask the team that runs the node to repair it; a node that comes back before 1 to 3 are solved gets a pod of revision 8"},
-		{explain.AdviseAskOwner, cause.FailedCreate, facts{"uncalled": true}, subject{Kind: cause.SubjectWebhook, Name: "x"}, nil,
-			"ask the owner of admission webhook x why it does not respond: until it does, the API server rejects the pods"},
+			"ask the team that runs the node to repair it; a node that comes back before 1 to 3 are solved gets a " +
+				"pod of revision 8"},
+		{explain.AdviseAskOwner, cause.FailedCreate, facts{"uncalled": true},
+			subject{Kind: cause.SubjectWebhook, Name: "x"}, nil,
+			"ask the owner of admission webhook x why it does not respond: until it does, the API server rejects the " +
+				"pods"},
 		{explain.AdviseAskOwner, cause.FailedCreate, nil, subject{Kind: cause.SubjectPodSecurityPolicy, Name: "x"}, nil,
-			"let ServiceAccount x use a PodSecurityPolicy that allows what the message names, or use a ServiceAccount that may"},
+			"let ServiceAccount x use a PodSecurityPolicy that allows what the message names, or use a " +
+				"ServiceAccount that may"},
 		{explain.AdviseAskOwner, cause.FailedCreate, nil, subject{Kind: cause.SubjectPolicy, Name: "x"}, nil,
 			"ask the owner of namespace ns to allow pods that violate x, or change the template"},
 		{explain.AdviseCompareLabels, cause.NoEligibleNode, facts{"excludedBy": "NodeSelector"}, subject{}, nil,
@@ -49,9 +54,12 @@ func TestAdvised(t *testing.T) {
 	} {
 		e := &explain.Explanation{Revisions: []explain.Revision{{Name: "a-8", Number: 8, Current: true}}}
 		e.DaemonSet.Namespace = "ns"
-		e.Problems = []explain.Problem{{Code: tt.problem, Facts: tt.facts, Nodes: []string{"w-1"}, Subject: tt.subject, Blame: &cause.Blame{}}}
-		d := explain.Advice{Code: tt.code, Problems: []daemonset.Reason{tt.problem}, Nodes: []string{"w-1"}, After: tt.after}
-		all := []explain.Advice{{Problems: []daemonset.Reason{"A"}}, {Problems: []daemonset.Reason{"B"}}, {Problems: []daemonset.Reason{"C"}}, d}
+		e.Problems = []explain.Problem{{Code: tt.problem, Facts: tt.facts, Nodes: []string{"w-1"}, Subject: tt.subject,
+			Blame: &cause.Blame{}}}
+		d := explain.Advice{Code: tt.code, Problems: []daemonset.Reason{tt.problem}, Nodes: []string{"w-1"},
+			After: tt.after}
+		all := []explain.Advice{{Problems: []daemonset.Reason{"A"}}, {Problems: []daemonset.Reason{"B"}},
+			{Problems: []daemonset.Reason{"C"}}, d}
 		of, words := New(e, sheet.Asked{}, wording.Style{}).Advised(d, all), Advices[d.Code]
 		got := of.Said(words.Act)
 		if got == "" {
@@ -96,7 +104,8 @@ func TestNoRollback(t *testing.T) {
 		{0, 1, true, "roll back: the rollback would wait for the same node"},
 		{0, 0, false, ""},
 	} {
-		current := explain.Revision{Number: 8, Name: "agent-8", Current: true, Pods: tt.pods, Terminating: tt.terminating}
+		current := explain.Revision{Number: 8, Name: "agent-8", Current: true, Pods: tt.pods,
+			Terminating: tt.terminating}
 		e := &explain.Explanation{Revisions: []explain.Revision{current}, Advice: []explain.Advice{node}}
 		e.Rollout.UnderWay = tt.under
 		a := &Answer{Sheet: &sheet.Sheet{}, E: e}
