@@ -38,8 +38,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/cases"
 )
 
-// told is a Snapshot from a story or a random one, with the changes to plan for it.
-type told struct {
+// askedWorld is a Snapshot from a story or a random one, with the changes to plan for it.
+type askedWorld struct {
 	name    string
 	s       *snapshot.Snapshot
 	changes []*whatif.Change
@@ -47,7 +47,7 @@ type told struct {
 
 // everyWorld returns the worlds of all stories, and random ones for the seeds of cases.Of(n). With go test -short, it
 // returns only some stories.
-func everyWorld(t *testing.T, n int64) []told {
+func everyWorld(t *testing.T, n int64) []askedWorld {
 	t.Helper()
 	readStories.Do(func() { storyWorlds = everyStory(t) })
 	out := cases.Some(storyWorlds, len(storyWorlds))
@@ -62,7 +62,7 @@ func everyWorld(t *testing.T, n int64) []told {
 			if seed%4 == 3 {
 				s = dstest.RandomOpenShift(seed)
 			}
-			w = told{name: fmt.Sprintf("seed %d", seed), s: s, changes: changes(s)}
+			w = askedWorld{name: fmt.Sprintf("seed %d", seed), s: s, changes: changes(s)}
 			randomWorlds[seed] = w
 		}
 		out = append(out, w)
@@ -73,24 +73,24 @@ func everyWorld(t *testing.T, n int64) []told {
 // storyWorlds holds the worlds of all stories, and randomWorlds random worlds by their seeds. Each is read once, and no
 // test changes them.
 var (
-	storyWorlds  []told
+	storyWorlds  []askedWorld
 	readStories  sync.Once
-	randomWorlds = map[int64]told{}
+	randomWorlds = map[int64]askedWorld{}
 )
 
-func everyStory(t *testing.T) []told {
-	var out []told
+func everyStory(t *testing.T) []askedWorld {
+	var out []askedWorld
 	for _, pattern := range []string{"testdata/*.txtar", "testdata/plan/*.txtar", "testdata/history/*.txtar"} {
 		files, err := filepath.Glob(pattern)
 		check(t, err)
 		for _, file := range files {
 			story, err := txtar.ParseFile(file)
 			check(t, err)
-			var last *told
+			var last *askedWorld
 			for _, f := range story.Files {
 				switch name, _, _ := strings.Cut(f.Name, " "); name {
 				case "world":
-					out = append(out, told{name: file, s: world.Parse(t, string(f.Data)),
+					out = append(out, askedWorld{name: file, s: world.Parse(t, string(f.Data)),
 						changes: []*whatif.Change{nil}})
 					last = &out[len(out)-1]
 				case "change":
@@ -111,8 +111,8 @@ func everyStory(t *testing.T) []told {
 //	d  an old pod on a node whose kubelet does not respond
 //
 // dstest.State defines the others.
-func smallWorlds() []told {
-	var out []told
+func smallWorlds() []askedWorld {
+	var out []askedWorld
 	limits := map[string][]dstest.Option{
 		"maxUnavailable 1": nil, "maxUnavailable 2": {dstest.MaxUnavailable("2")},
 		"maxSurge 1": {dstest.MaxUnavailable("0"), dstest.MaxSurge("1")}, "OnDelete": {dstest.OnDelete()},
@@ -149,7 +149,7 @@ func smallWorlds() []told {
 				}
 				grid = append(grid, c)
 			}
-			out = append(out, told{limit + ": " + strings.Join(three, " "),
+			out = append(out, askedWorld{limit + ": " + strings.Join(three, " "),
 				dstest.State(strings.Join(grid, " "), options...), []*whatif.Change{nil, {Restart: true}}})
 		}
 	}
@@ -164,7 +164,7 @@ func TestPlansAgreeWithThemselves(t *testing.T) {
 	// up to v1.20, a sync may delete terminating pods again, which the plan does not count as a step
 	for seed := range cases.Of(int64(10)) {
 		s := dstest.RandomFor(seed, []string{dstest.Newest, "v1.30.5", "v1.28.2", "v1.22.17"}[seed%4])
-		worlds = append(worlds, told{fmt.Sprintf("seed %d of its version", seed), s,
+		worlds = append(worlds, askedWorld{fmt.Sprintf("seed %d of its version", seed), s,
 			[]*whatif.Change{nil, {Restart: true}}})
 	}
 	for _, w := range worlds {
@@ -314,8 +314,8 @@ func TestAnswersAgree(t *testing.T) {
 func verdictsAgree(e *explain.Explanation, h *history.History) error {
 	now := sheet.Past{History: h, Now: e}
 	said, past := diagnosis.Explain(e, askable, wording.Style{}).Screen.Headline,
-		revisionsOf(now, askable, wording.Style{}).Screen.Headline
-	row := histories([]sheet.Past{now}, askable, wording.Style{}).Headline
+		buildHistoryScreen(now, askable, wording.Style{}).Screen.Headline
+	row := historyListScreen([]sheet.Past{now}, askable, wording.Style{}).Headline
 	stuck := e.Verdict.Code == explain.Stuck &&
 		!slices.Contains([]history.RolloutCode{history.Creates, history.CreatesSame, history.Renumbers, history.Merges,
 			history.Unknown}, h.Rollout.Code)

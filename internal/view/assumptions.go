@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/plan"
 )
 
-func (s *planned) circumstances() sheet.Circumstances {
+func (s *planScreen) circumstances() sheet.Circumstances {
 	problems := s.problems
 	if then := s.p.IfChanged(); then != nil {
 		problems = then.Outcome.Problems

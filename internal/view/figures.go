@@ -11,7 +11,7 @@ import (
 )
 
 // gridOfRevisions returns a figure of the nodes, colored by the revision of their oldest pod.
-func (p *past) gridOfRevisions(m *plan.Map) *screen.Grid {
+func (p *historyScreen) gridOfRevisions(m *plan.Map) *screen.Grid {
 	g, of := sheet.NewGrid(m), map[string]int{}
 	for i := range p.h.Revisions {
 		r := &p.h.Revisions[i]
@@ -45,7 +45,7 @@ func (p *past) gridOfRevisions(m *plan.Map) *screen.Grid {
 }
 
 // figures adds the figures of a plan: a timeline of the rollout and a grid of the nodes.
-func (s *planned) figures(m *plan.Map, passed, expected []plan.Moment) {
+func (s *planScreen) figures(m *plan.Map, passed, expected []plan.Moment) {
 	b := &s.p.Budget
 	limit := sheet.LimitOf{Kind: b.Kind, Spec: b.Spec, Limit: b.Limit, Of: s.p.AtEnd().Desired}
 	if t := sheet.Timeline(passed, expected, limit, sheet.PastNote(passed)+sheet.ExpectedNote(expected)); t != nil {

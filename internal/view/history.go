@@ -26,11 +26,11 @@ import (
 // History writes the revisions of one DaemonSet: the number of pods on each, what each changed, whether a rollout is in
 // progress, and notes on what the table does not show.
 func History(w io.Writer, h sheet.Past, asked sheet.Asked, style wording.Style) error {
-	return sheet.WriteOne(w, &revisionsOf(h, asked, style).Screen, style)
+	return sheet.WriteOne(w, &buildHistoryScreen(h, asked, style).Screen, style)
 }
 
-func revisionsOf(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
-	p := judged(h, asked, style)
+func buildHistoryScreen(h sheet.Past, asked sheet.Asked, style wording.Style) *historyScreen {
+	p := historyScreenWithVerdict(h, asked, style)
 	p.headline()
 	p.rollout()
 	p.revisions()
@@ -40,8 +40,8 @@ func revisionsOf(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
 	return p
 }
 
-// past builds the screens of one History.
-type past struct {
+// historyScreen builds the screens of one History.
+type historyScreen struct {
 	*sheet.Sheet
 	h       *history.History
 	verdict *diagnosis.Answer // nil unless the rollout is stuck
@@ -50,31 +50,31 @@ type past struct {
 	by      []managed.Manager // the tools that write the DaemonSet
 }
 
-func newPast(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
-	p := &past{Sheet: sheet.New(&h.Header, asked, style), h: h.History, current: h.Latest(), by: h.ManagedBy}
+func newHistoryScreen(h sheet.Past, asked sheet.Asked, style wording.Style) *historyScreen {
+	p := &historyScreen{Sheet: sheet.New(&h.Header, asked, style), h: h.History, current: h.Latest(), by: h.ManagedBy}
 	p.Screen.Headline = screen.Headline{Subject: p.Subject(), Tone: screen.Warn}
 	p.several = slices.ContainsFunc(h.Revisions, func(r history.Revision) bool { return len(r.Images) > 1 })
 	return p
 }
 
-// judged returns a screen that has the verdict of explain if the rollout is stuck.
-func judged(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
-	p := newPast(h, asked, style)
+// historyScreenWithVerdict returns a screen that has the verdict of explain if the rollout is stuck.
+func historyScreenWithVerdict(h sheet.Past, asked sheet.Asked, style wording.Style) *historyScreen {
+	p := newHistoryScreen(h, asked, style)
 	if h.Now != nil && h.Rollout.Code == history.Stuck {
 		p.verdict = &diagnosis.Answer{Sheet: p.Sheet, E: h.Now}
 	}
 	return p
 }
 
-func (p *past) ago(t *time.Time) string {
+func (p *historyScreen) ago(t *time.Time) string {
 	if t == nil {
 		return "unknown"
 	}
-	return p.lasted(t) + " ago"
+	return p.timeSince(t) + " ago"
 }
 
-// lasted returns the time since t.
-func (p *past) lasted(t *time.Time) string { return wording.Ago(p.Now.Sub(*t)) }
+// timeSince returns the time since t.
+func (p *historyScreen) timeSince(t *time.Time) string { return wording.Ago(p.Now.Sub(*t)) }
 
 // stage has the words for the state of a rollout, in a headline and in a count of DaemonSets.
 type stage struct {
@@ -104,7 +104,7 @@ var stages = []stage{
 const pendingRevision = "NEW REVISION PENDING"
 
 // headline adds the state of the rollout and the number of pods on each revision.
-func (p *past) headline() {
+func (p *historyScreen) headline() {
 	is := stages[len(stages)-1]
 	if i := slices.IndexFunc(stages, func(s stage) bool { return s.code == p.h.Rollout.Code }); i >= 0 {
 		is = stages[i]
@@ -115,7 +115,7 @@ func (p *past) headline() {
 		why = p.verdict.Why(2)
 	}
 	p.Screen.Headline.Verdict, p.Screen.Headline.Tone = is.verdict, is.tone
-	p.Screen.Headline.Text = wording.Joined("; ", wording.Joined(", ", why, p.idle()), p.stands())
+	p.Screen.Headline.Text = wording.Joined("; ", wording.Joined(", ", why, p.idle()), p.stateWords())
 	switch {
 	case !p.h.Inferred() || !p.h.Rollout.Acts():
 	case len(p.h.Revisions) == 0:
@@ -125,8 +125,8 @@ func (p *past) headline() {
 	}
 }
 
-// stands returns what the next sync does with revisions, and the number of pods on each.
-func (p *past) stands() string {
+// stateWords returns what the next sync does with revisions, and the number of pods on each.
+func (p *historyScreen) stateWords() string {
 	n := &p.h.Next
 	switch p.h.Rollout.Code {
 	case history.Deleted:
@@ -150,29 +150,29 @@ func (p *past) stands() string {
 }
 
 // noted returns the first note with this code, or an empty note.
-func (p *past) noted(code history.NoteCode) *history.Note {
+func (p *historyScreen) noted(code history.NoteCode) *history.Note {
 	return cmp.Or(p.h.Note(code), &history.Note{})
 }
 
 // idle returns for how long a rollout in progress has created no pod. It returns "" if that is unknown or normal.
-func (p *past) idle() string {
+func (p *historyScreen) idle() string {
 	if since := p.h.IdleSince(); since != nil {
-		return "no new pod for " + p.lasted(since)
+		return "no new pod for " + p.timeSince(since)
 	}
 	return ""
 }
 
 // counts returns the number of pods on each revision, the current one first.
-func (p *past) counts() string {
+func (p *historyScreen) counts() string {
 	r, latest := &p.h.Rollout, ""
 	if p.current != nil {
 		latest = p.name(p.current) + wording.InBrackets(p.latest(), p.unavailable())
 	}
 	switch {
 	case r.Pods == nil:
-		return "the pods could not be read" + wording.Behind("; ", latest)
+		return "the pods could not be read" + wording.WithPrefix("; ", latest)
 	case *r.Pods == 0:
-		return "no pod exists" + wording.Behind("; ", latest)
+		return "no pod exists" + wording.WithPrefix("; ", latest)
 	case latest != "" && *r.Current == *r.Pods:
 		return wording.PluralOf(*r.Pods, "the only pod is on ", fmt.Sprintf("all %d pods on ", *r.Pods)) + latest
 	}
@@ -205,7 +205,7 @@ func (p *past) counts() string {
 }
 
 // where names up to three nodes with pods on an old revision during a rollout. It returns "" if there are more.
-func (p *past) where(r *history.Revision) string {
+func (p *historyScreen) where(r *history.Revision) string {
 	if n := len(r.OnNodes); n > 3 || n != *r.Pods || !p.h.Rollout.InProgress() || p.h.Shared(r) {
 		return ""
 	}
@@ -213,7 +213,7 @@ func (p *past) where(r *history.Revision) string {
 }
 
 // latest returns why the revision is the current one.
-func (p *past) latest() string {
+func (p *historyScreen) latest() string {
 	switch {
 	case p.h.Inferred():
 		return "assumed to be the latest"
@@ -226,7 +226,7 @@ func (p *past) latest() string {
 }
 
 // unavailable returns how many current pods are not available, and why.
-func (p *past) unavailable() string {
+func (p *historyScreen) unavailable() string {
 	r := &p.h.Rollout
 	if r.Available == nil {
 		return ""
@@ -245,7 +245,7 @@ func (p *past) unavailable() string {
 }
 
 // name returns the name of a row: a revision, or a hash without a revision.
-func (p *past) name(r *history.Revision) string {
+func (p *historyScreen) name(r *history.Revision) string {
 	if r.Name == "" {
 		return "hash " + cmp.Or(r.Hash, "-")
 	}
@@ -253,7 +253,7 @@ func (p *past) name(r *history.Revision) string {
 }
 
 // number returns the number of the named revision. If several revisions share the number, it adds the name.
-func (p *past) number(name string) string {
+func (p *historyScreen) number(name string) string {
 	r := p.h.Named(name)
 	switch {
 	case r == nil:
@@ -265,7 +265,7 @@ func (p *past) number(name string) string {
 }
 
 // rollout adds whether a rollout is in progress and since when. With --all, it adds who wrote the DaemonSet.
-func (p *past) rollout() {
+func (p *historyScreen) rollout() {
 	if c := p.h.Course(); c != nil {
 		p.Add(screen.Rollout, "%s", p.course(c))
 	}
@@ -275,7 +275,7 @@ func (p *past) rollout() {
 }
 
 // course describes the progress of a rollout, or returns "" if Do now describes it.
-func (p *past) course(c *history.Course) string {
+func (p *historyScreen) course(c *history.Course) string {
 	switch {
 	case c.Code == history.AwaitingDelete:
 		return ""
@@ -294,7 +294,7 @@ func (p *past) course(c *history.Course) string {
 }
 
 // writers adds all field managers of the DaemonSet.
-func (p *past) writers() {
+func (p *historyScreen) writers() {
 	var names []string
 	for _, m := range p.h.Managers {
 		var facts []string
@@ -315,7 +315,7 @@ func (p *past) writers() {
 }
 
 // writtenBy names the field managers that wrote the latest change, or returns "" if they are unknown.
-func (p *past) writtenBy() string {
+func (p *historyScreen) writtenBy() string {
 	if !p.h.Rollout.Acts() {
 		return ""
 	}
@@ -327,12 +327,12 @@ func (p *past) writtenBy() string {
 		}
 		names = append(names, name)
 	}
-	return wording.Behind("written by ", strings.Join(names, ", "))
+	return wording.WithPrefix("written by ", strings.Join(names, ", "))
 }
 
 // revisions adds the table: a row for each revision, newest first, and one for each previous number of a revision.
 // Without --all, it folds rows without pods.
-func (p *past) revisions() {
+func (p *historyScreen) revisions() {
 	surges := func(r history.Revision) bool { return r.Pods != nil && *r.Pods != *r.Nodes }
 	nodes := p.Style.Wide || slices.ContainsFunc(p.h.Revisions, surges)
 	t := &screen.Table{Columns: p.revisionColumns(nodes)}
@@ -362,7 +362,7 @@ func (p *past) revisions() {
 
 // rows returns the rows of the table. It folds rows with equal changes, except with -o wide, which shows the name of
 // each revision.
-func (p *past) rows() []history.Row {
+func (p *historyScreen) rows() []history.Row {
 	rows := p.h.Rows()
 	if p.Style.All {
 		return rows
@@ -378,7 +378,7 @@ func (p *past) rows() []history.Row {
 }
 
 // revisionColumns returns the columns of the table. nodes adds one for the number of nodes.
-func (p *past) revisionColumns(nodes bool) []screen.Column {
+func (p *historyScreen) revisionColumns(nodes bool) []screen.Column {
 	all := []screen.Column{{Head: "REVISION"}, {Head: "SINCE", Drop: 1}, {Head: "PODS", Right: true}}
 	if p.h.Inferred() {
 		all[0].Head = "HASH"
@@ -395,12 +395,12 @@ func (p *past) revisionColumns(nodes bool) []screen.Column {
 }
 
 // revisionCells returns the cells of a row without its changes.
-func (p *past) revisionCells(r *history.Row, nodes bool) []string {
+func (p *historyScreen) revisionCells(r *history.Row, nodes bool) []string {
 	pods, on, available := wording.Count(r.Pods), wording.Count(r.Nodes), wording.Count(r.Available)
 	if r.Is == history.RowRenumbered || r.Is == history.RowPending {
 		pods, on, available = "-", "-", "-"
 	}
-	words := []string{p.called(r), p.since(r), pods}
+	words := []string{p.firstCell(r), p.since(r), pods}
 	if nodes {
 		words = append(words, on)
 	}
@@ -410,9 +410,9 @@ func (p *past) revisionCells(r *history.Row, nodes bool) []string {
 	return words
 }
 
-// called returns the first cell of a row. If a revision has a new number, the cell also shows that one, because no flag
-// accepts the old one.
-func (p *past) called(r *history.Row) string {
+// firstCell returns the first cell of a row. If a revision has a new number, the cell also shows that one, because no
+// flag accepts the old one.
+func (p *historyScreen) firstCell(r *history.Row) string {
 	switch r.Is {
 	case history.RowHash:
 		return cmp.Or(r.Hash, "-")
@@ -434,7 +434,7 @@ func stamp(t *time.Time) string {
 
 // since returns the time since the revision of a row got its number, or since the creation of its pods if it has no
 // revision.
-func (p *past) since(r *history.Row) string {
+func (p *historyScreen) since(r *history.Row) string {
 	b := p.h.Began(r)
 	if r.Is == history.RowsAlike {
 		b.To = p.h.Began(r.Last).At
@@ -447,18 +447,18 @@ func (p *past) since(r *history.Row) string {
 		return "pending"
 	case b.How == history.BeganUnknown:
 		return "-"
-	case b.To != nil && p.lasted(b.At) != p.lasted(b.To):
-		return p.lasted(b.To) + " to " + p.lasted(b.At)
+	case b.To != nil && p.timeSince(b.At) != p.timeSince(b.To):
+		return p.timeSince(b.To) + " to " + p.timeSince(b.At)
 	case b.At == nil:
 		return "unknown"
 	case b.After:
-		return "less than " + p.lasted(b.At)
+		return "less than " + p.timeSince(b.At)
 	}
-	return p.lasted(b.At)
+	return p.timeSince(b.At)
 }
 
-// made returns when a revision was created, or when a rollback restored it. It returns "" if that is unknown.
-func (p *past) made(r *history.Revision) string {
+// origin returns when a revision was created, or when a rollback restored it. It returns "" if that is unknown.
+func (p *historyScreen) origin(r *history.Revision) string {
 	row, at := p.h.RowOf(r), ""
 	b := p.h.Began(&row)
 	if b.At != nil {
@@ -474,7 +474,7 @@ func (p *past) made(r *history.Revision) string {
 }
 
 // restored says that a rollback gave the revision its number, or returns "" if none did.
-func (p *past) restored(r *history.Row, b history.Began) string {
+func (p *historyScreen) restored(r *history.Row, b history.Began) string {
 	switch {
 	case b.How != history.BeganRestored:
 		return ""
@@ -487,9 +487,9 @@ func (p *past) restored(r *history.Row, b history.Began) string {
 }
 
 // changes returns the origin of a revision, its changes and its change-cause.
-func (p *past) changes(r *history.Row, most int) []string {
+func (p *historyScreen) changes(r *history.Row, most int) []string {
 	b := p.h.Began(r)
-	lines := slices.Clone(difftext.Few(p.changed(r), most, "more change", p.Style))
+	lines := slices.Clone(difftext.FirstLines(p.changed(r), most, "more change", p.Style))
 	if r.Partial() {
 		lines[0] = fmt.Sprintf("from revision %d: ", r.From) + lines[0]
 	}
@@ -508,7 +508,7 @@ func (p *past) changes(r *history.Row, most int) []string {
 }
 
 // changed returns the changes of a revision, in at least one line.
-func (p *past) changed(r *history.Row) []string {
+func (p *historyScreen) changed(r *history.Row) []string {
 	of, again := p.h.SameAs(r), strconv.FormatInt(r.From, 10)
 	if of != nil {
 		again = p.number(of.Name)
@@ -525,10 +525,10 @@ func (p *past) changed(r *history.Row) []string {
 
 // unchanged describes a row that has no list of changed fields, or whose content equals another row's. It returns ""
 // for any other row.
-func (p *past) unchanged(r *history.Row, same string) string {
+func (p *historyScreen) unchanged(r *history.Row, same string) string {
 	ran := ""
 	if len(r.Images) <= 3 {
-		ran = wording.Behind(", ", images(r.Images))
+		ran = wording.WithPrefix(", ", images(r.Images))
 	}
 	switch p.h.Told(r) {
 	case history.ToldLive:
@@ -571,11 +571,11 @@ func images(all []history.Image) string {
 		}
 		words = append(words, difftext.ImageWords(image))
 	}
-	return wording.Behind(wording.PluralOf(len(each), "image ", "images "), strings.Join(words, ", "))
+	return wording.WithPrefix(wording.PluralOf(len(each), "image ", "images "), strings.Join(words, ", "))
 }
 
 // commands adds what to do about the rollout, and other useful commands.
-func (p *past) commands() {
+func (p *historyScreen) commands() {
 	if !p.h.Rollout.Acts() {
 		return
 	}
@@ -592,25 +592,25 @@ func (p *past) commands() {
 }
 
 // failing reports whether a rollback may be the next action.
-func (p *past) failing() bool {
+func (p *historyScreen) failing() bool {
 	r := &p.h.Rollout
 	return r.InProgress() && !r.Ripens() || r.Code == history.Unavailable
 }
 
 // doNow adds what to do about the rollout, and how to get the parts that could not be read.
-func (p *past) doNow() {
+func (p *historyScreen) doNow() {
 	words, command := p.act()
 	p.look(screen.DoNow, words, command)
 	if missing, get := p.missing(); missing != "" {
-		p.look(p.free(), missing, get)
+		p.look(p.nextLabel(), missing, get)
 	}
 	if explain := p.Again("explain"); !slices.Equal(explain, command) {
 		p.Screen.Add(screen.Check, explain)
 	}
 }
 
-// free returns the label for the next action: DoNow, or Then if DoNow is in use.
-func (p *past) free() screen.Label {
+// nextLabel returns the label for the next action: DoNow, or Then if DoNow is in use.
+func (p *historyScreen) nextLabel() screen.Label {
 	if p.Screen.Has(screen.DoNow) {
 		return screen.Then
 	}
@@ -619,7 +619,7 @@ func (p *past) free() screen.Label {
 
 // act returns the first action and its command. The words are empty if there is nothing to do, and the command is empty
 // if there is none.
-func (p *past) act() (words string, command screen.Command) {
+func (p *historyScreen) act() (words string, command screen.Command) {
 	r, explain := &p.h.Rollout, p.Again("explain")
 	switch r.Code {
 	case history.UnderWay:
@@ -628,7 +628,7 @@ func (p *past) act() (words string, command screen.Command) {
 			return "find out why " + wording.PluralVerb(*r.NotReady, "new pod is", "new pods are") +
 				" not Ready", explain
 		case r.Ripens():
-			return p.ripens(), nil
+			return p.pendingAvailability(), nil
 		}
 		return "find out what the rollout waits for", explain
 	case history.Stuck:
@@ -646,12 +646,12 @@ func (p *past) act() (words string, command screen.Command) {
 }
 
 // minReady returns how long a pod must be Ready before it is available.
-func (p *past) minReady() string {
+func (p *historyScreen) minReady() string {
 	return wording.Ago(time.Duration(p.h.Rollout.MinReadySeconds) * time.Second)
 }
 
-// ripens returns when the new pods, which are Ready, become available.
-func (p *past) ripens() string {
+// pendingAvailability returns when the new pods, which are Ready, become available.
+func (p *historyScreen) pendingAvailability() string {
 	r := &p.h.Rollout
 	pods := wording.PluralVerb(*r.NotYetAvailable, "new pod becomes", "new pods become") + " available "
 	if r.AvailableAt != nil {
@@ -661,7 +661,7 @@ func (p *past) ripens() string {
 }
 
 // look adds an instruction to look at something, with the read-only command if there is one.
-func (p *past) look(l screen.Label, words string, command screen.Command) {
+func (p *historyScreen) look(l screen.Label, words string, command screen.Command) {
 	if len(command) > 0 {
 		words += " (read-only):"
 	}
@@ -671,7 +671,7 @@ func (p *past) look(l screen.Label, words string, command screen.Command) {
 
 // rollback adds a command that plans a rollback to the revision, or a warning if a rollback does not help. It does
 // nothing if r is nil.
-func (p *past) rollback(l screen.Label, r *history.Revision) {
+func (p *historyScreen) rollback(l screen.Label, r *history.Revision) {
 	switch {
 	case r == nil:
 	case p.verdict != nil && p.verdict.E.RollbackInVain():
@@ -684,7 +684,7 @@ func (p *past) rollback(l screen.Label, r *history.Revision) {
 }
 
 // missing returns how to get the revisions or pods that could not be read. It returns "" if all were read.
-func (p *past) missing() (words string, get screen.Command) {
+func (p *historyScreen) missing() (words string, get screen.Command) {
 	for _, of := range []struct {
 		what        snapshot.What
 		name        string

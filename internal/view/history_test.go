@@ -237,11 +237,12 @@ func TestEveryNote(t *testing.T) {
 	h := &history.History{Revisions: []history.Revision{{Revision: 7, Name: "agent-7"}, {Revision: 8, Name: "agent-8"}}}
 	said := map[string]history.NoteCode{}
 	for _, code := range history.NoteCodes {
-		p := newPast(sheet.Past{History: h}, sheet.Asked{}, wording.Style{All: true})
+		p := newHistoryScreen(sheet.Past{History: h}, sheet.Asked{}, wording.Style{All: true})
 		p.Screen.Add(screen.Note,
 			p.sentence(&history.Note{Code: code, Revisions: []string{"agent-7"},
-				Facts: wording.With(sampleFacts(), daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"},
-					"why": "Unknown"})}))
+				Facts: wording.MergeFacts(sampleFacts(),
+					daemonset.Facts{"name": "agent-8", "names": []string{"agent-7"},
+						"why": "Unknown"})}))
 		var b strings.Builder
 		check(t, p.Screen.Text(&b, screen.Terminal{}))
 		words := b.String()

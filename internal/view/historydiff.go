@@ -24,10 +24,10 @@ import (
 // Histories writes a row for each DaemonSet in the given order: the state of its rollout, its newest revision, the
 // number of pods on it, and what that revision changed.
 func Histories(w io.Writer, all []sheet.Past, asked sheet.Asked, style wording.Style) error {
-	return sheet.WriteOne(w, histories(all, asked, style), style)
+	return sheet.WriteOne(w, historyListScreen(all, asked, style), style)
 }
 
-func histories(all []sheet.Past, asked sheet.Asked, style wording.Style) *screen.Screen {
+func historyListScreen(all []sheet.Past, asked sheet.Asked, style wording.Style) *screen.Screen {
 	t := &screen.Table{Flush: true, Columns: sheet.Columns("VERDICT", "DAEMONSET", "REVISION")}
 	t.Columns = append(t.Columns,
 		screen.Column{Head: "SINCE", Drop: 2}, screen.Column{Head: "PODS ON IT", Right: true, Drop: 1})
@@ -36,9 +36,9 @@ func histories(all []sheet.Past, asked sheet.Asked, style wording.Style) *screen
 			screen.Column{Head: "KEPT", Right: true}, screen.Column{Head: "LIMIT", Right: true})
 	}
 	t.Columns = append(t.Columns, screen.Column{Head: "CHANGE", Wrap: true, Least: 24})
-	n := map[history.RolloutCode][]*past{}
+	n := map[history.RolloutCode][]*historyScreen{}
 	for _, h := range all {
-		p := judged(h, asked, style)
+		p := historyScreenWithVerdict(h, asked, style)
 		p.headline()
 		n[h.Rollout.Code] = append(n[h.Rollout.Code], p)
 		revision, since, hash, lines := p.newest()
@@ -67,7 +67,7 @@ func histories(all []sheet.Past, asked sheet.Asked, style wording.Style) *screen
 }
 
 // newest describes the current or pending revision: its number, its age, its hash and its changes.
-func (p *past) newest() (revision, since, hash string, lines []string) {
+func (p *historyScreen) newest() (revision, since, hash string, lines []string) {
 	r := p.h.Newest()
 	switch {
 	case r == nil && p.h.Inferred():
@@ -85,7 +85,7 @@ func (p *past) newest() (revision, since, hash string, lines []string) {
 }
 
 // onNewest returns how many pods are on the current revision.
-func (p *past) onNewest() string {
+func (p *historyScreen) onNewest() string {
 	if r := &p.h.Rollout; r.Pods != nil {
 		return fmt.Sprintf("%d of %d", *r.Current, *r.Pods)
 	}
@@ -93,18 +93,18 @@ func (p *past) onNewest() string {
 }
 
 // besides returns how many pods on other revisions count as updated, and why the rollout is stuck.
-func (p *past) besides() (lines []string) {
+func (p *historyScreen) besides() (lines []string) {
 	if updated, others := p.h.UpdatedElsewhere(); updated > 0 {
 		lines = append(lines, "(on other revisions: "+wording.CountedUpdated(updated, others)+")")
 	}
 	if p.verdict != nil {
-		lines = append(lines, wording.Behind("stuck: ", p.verdict.Why(2)))
+		lines = append(lines, wording.WithPrefix("stuck: ", p.verdict.Why(2)))
 	}
 	return lines
 }
 
 // lookFirst adds the first command of a list. It does nothing if a worse DaemonSet has already added one.
-func (p *past) lookFirst(s *screen.Screen, others bool) {
+func (p *historyScreen) lookFirst(s *screen.Screen, others bool) {
 	words, command := p.act()
 	if len(command) == 0 || s.Has(screen.DoNow) {
 		return
@@ -121,7 +121,7 @@ func Template(
 	w io.Writer, h sheet.Past, asked sheet.Asked, r *history.Revision, t template.Content, showValues bool,
 	style wording.Style,
 ) error {
-	p := judged(h, asked, style)
+	p := historyScreenWithVerdict(h, asked, style)
 	if p.Screen.Headline.Text = p.side(r); r != nil {
 		p.Screen.Add(screen.Rollout, onNodes(r))
 		row := h.RowOf(r)
@@ -133,7 +133,7 @@ func Template(
 				sheet.Flag{Name: "diff", Value: fmt.Sprintf("%d,live", r.Revision)}); len(live) > 0 {
 				p.look(screen.DoNow, "see what differs from the live template", live)
 			}
-			p.rollback(p.free(), r)
+			p.rollback(p.nextLabel(), r)
 		}
 	}
 	if !showValues {
@@ -160,8 +160,8 @@ func onNodes(r *history.Revision) screen.Block {
 }
 
 // compared returns a screen with the headline for the difference of two templates.
-func compared(h sheet.Past, asked sheet.Asked, style wording.Style) *past {
-	p, d := judged(h, asked, style), h.Diff
+func compared(h sheet.Past, asked sheet.Asked, style wording.Style) *historyScreen {
+	p, d := historyScreenWithVerdict(h, asked, style), h.Diff
 	from, to := p.side(h.Named(d.From.Name)), p.side(h.Named(d.To.Name))
 	differ := wording.Plural(len(d.Change), "change") + " from " + from + " to " + to
 	switch {
@@ -190,19 +190,19 @@ func Diff(w io.Writer, h sheet.Past, asked sheet.Asked, style wording.Style) err
 	for _, l := range (difftext.Style{All: style.All}).Lines(fields, whose) {
 		p.Add(screen.Change, "%s", l)
 	}
-	p.rollback(p.free(), h.RollsBackToOneOf(from, to))
+	p.rollback(p.nextLabel(), h.RollsBackToOneOf(from, to))
 	return sheet.WriteOne(w, &p.Screen, style)
 }
 
 // side names a revision with its age, or the live template if r is nil.
-func (p *past) side(r *history.Revision) string {
+func (p *historyScreen) side(r *history.Revision) string {
 	switch {
 	case r == nil:
 		return "the live template"
 	case r == p.current:
-		return p.name(r) + wording.InBrackets(p.latest(), p.made(r))
+		return p.name(r) + wording.InBrackets(p.latest(), p.origin(r))
 	}
-	return p.name(r) + wording.InBrackets(p.made(r))
+	return p.name(r) + wording.InBrackets(p.origin(r))
 }
 
 // about returns the kind of a changed field, and the field managers that own it.
@@ -210,7 +210,7 @@ func about(c *history.FieldChange) []string {
 	kind := map[history.FieldKind]string{
 		history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart",
 	}[c.Kind]
-	return []string{kind, wording.Behind("by field manager ", screen.Clean(strings.Join(c.Managers, ", ")))}
+	return []string{kind, wording.WithPrefix("by field manager ", screen.Clean(strings.Join(c.Managers, ", ")))}
 }
 
 // UnifiedDiff writes the difference of two DaemonSets in the format of diff -u. It compares the YAML that encode.YAML
@@ -252,7 +252,7 @@ func UnifiedDiff(w io.Writer, h sheet.Past, old, new map[string]any, showValues 
 func linesIn(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
 // file names one side of a unified diff.
-func (p *past) file(d history.Side) string {
+func (p *historyScreen) file(d history.Side) string {
 	if r := p.h.Named(d.Name); r != nil {
 		return screen.Clean(p.Subject() + " " + p.name(r))
 	}

@@ -8,7 +8,7 @@ import (
 
 // notes adds what the table does not show. Without --all, it shows only the notes that decide something, except on a
 // page.
-func (p *past) notes() {
+func (p *historyScreen) notes() {
 	for _, n := range p.h.Grouped() {
 		label := screen.Notes
 		if n.Decides() || p.Style.All || p.Style.Form == wording.InHTML {
@@ -19,12 +19,12 @@ func (p *past) notes() {
 }
 
 // sentence returns the sentence of a note. It returns nil if the headline or a row of the table covers the note.
-func (p *past) sentence(n *history.Note) screen.Block {
+func (p *historyScreen) sentence(n *history.Note) screen.Block {
 	say := sentences[n.Code]
 	if say == nil {
 		return nil
 	}
-	t := remark{past: p, Note: n}
+	t := remark{historyScreen: p, Note: n}
 	for _, name := range n.Revisions {
 		t.about = append(t.about, p.number(name))
 	}
@@ -62,7 +62,7 @@ var sentences = map[history.NoteCode]func(*remark) screen.Block{
 
 // remark is a note with the numbers of its revisions.
 type remark struct {
-	*past
+	*historyScreen
 	*history.Note
 	about []string
 }
@@ -101,7 +101,7 @@ func (t *remark) duplicates() screen.Block {
 		removes = "revision " + t.number(remove[0])
 	}
 	after := " hold the live template: the next sync keeps " + keeps + " and removes " + removes +
-		wording.Behind("; ", t.relabelled(len(keep) == 1))
+		wording.WithPrefix("; ", t.relabelled(len(keep) == 1))
 	return t.revisions("", after, after)
 }
 

@@ -20,19 +20,19 @@ import (
 
 // Explanations writes a row for each DaemonSet in the given order, which is worst first.
 func Explanations(w io.Writer, l *explain.List, asked sheet.Asked, style wording.Style) error {
-	return sheet.WriteOne(w, explanations(l, asked, style), style)
+	return sheet.WriteOne(w, explanationListScreen(l, asked, style), style)
 }
 
-func explanations(l *explain.List, asked sheet.Asked, style wording.Style) *screen.Screen {
-	list := &answers{List: l, style: style, count: map[explain.VerdictCode]int{}, said: sets.New[string]()}
+func explanationListScreen(l *explain.List, asked sheet.Asked, style wording.Style) *screen.Screen {
+	list := &listScreen{List: l, style: style, count: map[explain.VerdictCode]int{}, said: sets.New[string]()}
 	for _, e := range l.Items {
 		list.add(diagnosis.New(e, asked, style))
 	}
 	return list.screen()
 }
 
-// answers builds one screen of several Explanations.
-type answers struct {
+// listScreen builds one screen of several Explanations.
+type listScreen struct {
 	*explain.List
 	style   wording.Style
 	t       screen.Table
@@ -43,7 +43,7 @@ type answers struct {
 	s       screen.Screen
 }
 
-func (l *answers) add(a *diagnosis.Answer) {
+func (l *listScreen) add(a *diagnosis.Answer) {
 	code := a.E.Verdict.Code
 	l.count[code]++
 	if l.first == nil && (code == explain.Stuck || code == explain.Degraded) {
@@ -75,7 +75,7 @@ func (l *answers) add(a *diagnosis.Answer) {
 		cells...)...).Cells[0].Tone = a.Screen.Headline.Tone
 }
 
-func (l *answers) screen() *screen.Screen {
+func (l *listScreen) screen() *screen.Screen {
 	n := l.count
 	states := wording.Joined(", ",
 		wording.Counted(n[explain.Stuck]+n[explain.Degraded], "has a problem", "have a problem"),
@@ -127,7 +127,7 @@ var verdictNotes = []struct{ verdict, words string }{
 }
 
 // shared names the nodes that cause problems in several DaemonSets, above their table.
-func (l *answers) shared() {
+func (l *listScreen) shared() {
 	var nodes []string
 	for i, n := range l.Shared() {
 		if i == 0 && l.first != nil {
@@ -185,10 +185,10 @@ func DaemonSetsOfNodes(w io.Writer, l *explain.List, nodes []string, asked sheet
 // Plans writes a row for each DaemonSet in the given order. If the first plan ends badly, it adds a command that shows
 // more of it.
 func Plans(w io.Writer, l *plan.List, asked sheet.Asked, style wording.Style) error {
-	return sheet.WriteOne(w, plans(l, asked, style), style)
+	return sheet.WriteOne(w, planListScreen(l, asked, style), style)
 }
 
-func plans(l *plan.List, asked sheet.Asked, style wording.Style) *screen.Screen {
+func planListScreen(l *plan.List, asked sheet.Asked, style wording.Style) *screen.Screen {
 	var s screen.Screen
 	t := &screen.Table{Flush: true, Columns: []screen.Column{
 		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true, Drop: 3},
@@ -204,7 +204,7 @@ func plans(l *plan.List, asked sheet.Asked, style wording.Style) *screen.Screen 
 		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, replaces, strconv.Itoa(len(p.Lost)),
 			strconv.Itoa(len(p.Placement.Gain)),
 			strconv.Itoa(p.Outcome.Steps), cmp.Or(wording.RangeWords(p.Outcome.Duration), "-"),
-			readPlan(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
+			newPlanScreen(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
 	}
 	bad := l.EndBadly()
 	subject := wording.Plural(len(l.Items), "DaemonSet") + " with something to do"
@@ -231,7 +231,7 @@ func NothingToDo(w io.Writer, of int, style wording.Style) error {
 
 // inShort returns what stalls the rollout, or what the next sync does. It adds the pods that take longer than all
 // others did, and that no node is eligible if the outcome does not show it.
-func (s *planned) inShort() string {
+func (s *planScreen) inShort() string {
 	staying, none := s.p.NoneEligible()
 	does := "waits for pods"
 	switch n := &s.p.Next; {

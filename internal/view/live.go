@@ -54,8 +54,8 @@ func LiveScreen(w io.Writer, l *Live, asked sheet.Asked, style wording.Style, ro
 	const all = 100
 	full := details{lines: cmp.Or(room/3, all), pods: 10, last: 10, parts: all, does: all, acts: all, outlook: all,
 		words: all, states: true}
-	return fitting(full, func(d details) (s *live, fits bool) {
-		s = newLive(l, nodes, d, asked, style)
+	return fitting(full, func(d details) (s *liveScreen, fits bool) {
+		s = newLiveScreen(l, nodes, d, asked, style)
 		t := style.Terminal()
 		t.Height = room
 		return s, room == 0 || s.Screen.Height(t) <= room
@@ -63,11 +63,11 @@ func LiveScreen(w io.Writer, l *Live, asked sheet.Asked, style wording.Style, ro
 }
 
 // fitting returns the screen that fits and loses the fewest details. If none fits, it returns the shortest one.
-func fitting(full details, draw func(details) (s *live, fits bool)) *live {
-	lost := make([]bool, len(shortenings))
-	left := func() (*live, bool) {
+func fitting(full details, draw func(details) (s *liveScreen, fits bool)) *liveScreen {
+	lost := make([]bool, len(shorteningSteps))
+	left := func() (*liveScreen, bool) {
 		d := full
-		for i, shorten := range shortenings {
+		for i, shorten := range shorteningSteps {
 			if lost[i] {
 				shorten(&d)
 			}
@@ -105,8 +105,8 @@ func without(labels ...screen.Label) func(*details) {
 	return func(d *details) { d.without = append(d.without, labels...) }
 }
 
-// shortenings are the steps that shorten a screen that is too long, in order.
-var shortenings = []func(*details){
+// shorteningSteps are the steps that shorten a screen that is too long, in order.
+var shorteningSteps = []func(*details){
 	without(screen.Note, screen.Preview),
 	func(d *details) { d.last = 1 },
 	without(screen.Limit, screen.Rollout),
@@ -132,15 +132,15 @@ var shortenings = []func(*details){
 	without(screen.Fault),
 }
 
-// live builds the screen of a Live.
-type live struct {
+// liveScreen builds the screen of a Live.
+type liveScreen struct {
 	*diagnosis.Answer
 	l *Live
 	d details
 }
 
-func newLive(l *Live, nodes *nodenames.Map, d details, asked sheet.Asked, style wording.Style) *live {
-	a := &live{diagnosis.New(l.Now, asked, style), l, d}
+func newLiveScreen(l *Live, nodes *nodenames.Map, d details, asked sheet.Asked, style wording.Style) *liveScreen {
+	a := &liveScreen{diagnosis.New(l.Now, asked, style), l, d}
 	a.Brief, a.Terse = d.brief, d.terse
 	a.Now = l.Progress.Header.Snapshot.TakenAt // use the time zone of the clock
 	a.InTable = true
@@ -176,19 +176,20 @@ func newLive(l *Live, nodes *nodenames.Map, d details, asked sheet.Asked, style 
 
 // headline adds the headline of explain with the time. If the rollout is idle, it adds for how long and which nodes it
 // waits for.
-func (a *live) headline() {
+func (a *liveScreen) headline() {
 	a.Answer.Headline()
 	a.Screen.Headline.Clock = a.l.Progress.Header.Snapshot.TakenAt.Format(wording.ClockTime)
 	if a.disconnected() || a.E.Verdict.Code != explain.Progressing && a.E.Verdict.Code != explain.Stuck {
 		return
 	}
 	if words := idleFor(a.l.Progress); words != "" {
-		a.Screen.Headline.Text = a.far() + "; " + words
+		a.Screen.Headline.Text = a.progressWords() + "; " + words
 	}
 }
 
-// far returns how many pods are updated, or available if no rollout is in progress. It returns "" if that is unknown.
-func (a *live) far() string {
+// progressWords returns how many pods are updated, or available if no rollout is in progress. It returns "" if that is
+// unknown.
+func (a *liveScreen) progressWords() string {
 	f := wording.Known{Facts: a.E.Verdict.Facts, Now: a.Now}
 	of := " of " + wording.Plural(f.Count("desired"), "pod")
 	if a.E.Rollout.UnderWay {
@@ -210,11 +211,11 @@ func idleFor(p *follow.Progress) string {
 		}
 	}
 	slices.SortFunc(nodes, nodenames.CompareNames)
-	return "no progress for " + wording.Ago(p.Idle) + wording.Behind(": ", wording.SomeNames(nodes))
+	return "no progress for " + wording.Ago(p.Idle) + wording.WithPrefix(": ", wording.SomeNames(nodes))
 }
 
 // nodes adds the map of the nodes.
-func (a *live) nodes(m *nodenames.Map) {
+func (a *liveScreen) nodes(m *nodenames.Map) {
 	if rows := m.Draw(a.d.lines); len(rows) > 0 {
 		a.Screen.Add(screen.Nodes, rows)
 		return
@@ -231,7 +232,7 @@ func (a *live) nodes(m *nodenames.Map) {
 
 // problems adds a table with a row for each failing pod. If nothing fails, it lists the pods that are starting or
 // terminating.
-func (a *live) problems() {
+func (a *liveScreen) problems() {
 	restarted, problems := false, a.E.Matters()
 	if len(problems) == 0 && a.d.states {
 		problems, _ = a.E.Listed()
@@ -279,7 +280,7 @@ func (a *live) problems() {
 }
 
 // toned colors the name of a problem.
-func (a *live) toned(p *cause.Problem, cells []screen.Cell) []screen.Cell {
+func (a *liveScreen) toned(p *cause.Problem, cells []screen.Cell) []screen.Cell {
 	if cells[0].Tone = screen.Warn; p.Severity == cause.SeverityError {
 		cells[0].Tone = screen.Bad
 	}
@@ -287,7 +288,7 @@ func (a *live) toned(p *cause.Problem, cells []screen.Cell) []screen.Cell {
 }
 
 // late adds a table of what takes longer than usual and is not among the problems.
-func (a *live) late() {
+func (a *liveScreen) late() {
 	const most = 3
 	p := a.l.Progress
 	t := &screen.Table{Columns: []screen.Column{{}, {}, {Wrap: true, Under: true}}}
@@ -327,7 +328,7 @@ func spanWords(of []float64) string {
 }
 
 // outlook adds when the rollout will be complete, as a time of day.
-func (a *live) outlook() {
+func (a *liveScreen) outlook() {
 	p, o := a.l.Progress, cmp.Or(a.E.Outlook, &explain.Outlook{})
 	switch {
 	case !a.l.Lost.IsZero():
@@ -341,13 +342,13 @@ func (a *live) outlook() {
 			wording.Phrase(": pods were Ready within ", spanWords(p.Usual.Starts), " before"))
 	default:
 		a.Add(screen.Outlook, "complete %s, if %s", clockRange(p.Header.Snapshot.TakenAt, o.Duration),
-			restsOn(o, &p.Usual))
+			conditionWords(o, &p.Usual))
 	}
 	a.Then()
 }
 
-// restsOn returns the condition under which a rollout completes in time.
-func restsOn(o *explain.Outlook, usual *follow.Usual) string {
+// conditionWords returns the condition under which a rollout completes in time.
+func conditionWords(o *explain.Outlook, usual *follow.Usual) string {
 	starts := spanWords(usual.Starts)
 	switch other := o.Otherwise; {
 	case other != nil && !other.Ready:

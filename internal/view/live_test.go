@@ -105,16 +105,16 @@ func liveOf(t *testing.T, s *snapshot.Snapshot) *Live {
 }
 
 // liveWorlds returns the worlds of the live stories. It reads them once.
-func liveWorlds(t *testing.T) []told {
-	if liveTold == nil {
+func liveWorlds(t *testing.T) []askedWorld {
+	if liveRead == nil {
 		for _, name := range []string{"stuck", "healthy", "surge", "thousand"} {
-			liveTold = append(liveTold, told{name: name, s: storyOf(t, name).s})
+			liveRead = append(liveRead, askedWorld{name: name, s: storyOf(t, name).s})
 		}
 	}
-	return liveTold
+	return liveRead
 }
 
-var liveTold []told
+var liveRead []askedWorld
 
 func verdictOf(text string) string {
 	verdict, _, _ := strings.Cut(text, "  ")
@@ -330,9 +330,9 @@ func TestWatchPage(t *testing.T) {
 	} else if diff := cmp.Diff(string(raw), rewritten); diff != "" {
 		t.Errorf("go test ./internal/view -update rewrites it (-page +got):\n%s", diff)
 	}
-	if listed := len(regexp.MustCompile(`(?m)^\d+\. `).FindAllString(string(raw), -1)); listed != len(shortenings) {
+	if listed := len(regexp.MustCompile(`(?m)^\d+\. `).FindAllString(string(raw), -1)); listed != len(shorteningSteps) {
 		t.Errorf("the page lists %d things that a small terminal leaves out, and there are %d", listed,
-			len(shortenings))
+			len(shorteningSteps))
 	}
 	if files, _ := filepath.Glob("testdata/live/*.txtar"); shown != 2*len(files) {
 		t.Errorf("%d screens of %d stories", shown, len(files))
@@ -537,7 +537,7 @@ func TestRestsOn(t *testing.T) {
 			"pods take as long as before: 5s to become Ready, 1s to 30s to end"},
 		{&explain.Outlook{}, follow.Usual{}, "every new pod becomes available"},
 	} {
-		if got := restsOn(tt.o, &tt.usual); got != tt.want {
+		if got := conditionWords(tt.o, &tt.usual); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}

@@ -20,7 +20,7 @@ var liveSizes = [][2]int{{40, 10}, {40, 24}, {40, 60}, {57, 17}, {60, 24}, {80, 
 	{160, 50}, {200, 60}}
 
 // cloudWorlds returns stuck rollouts on nodes with the names that cloud providers assign.
-func cloudWorlds(t *testing.T) (out []told) {
+func cloudWorlds(t *testing.T) (out []askedWorld) {
 	t.Helper()
 	for provider, names := range map[string][2]string{
 		"EKS": {"ip-10-120-33-1[10-19].eu-central-1.compute.internal",
@@ -28,7 +28,7 @@ func cloudWorlds(t *testing.T) (out []told) {
 		"GKE": {"gke-production-default-pool-1a2b3c4d-x[10-19]k", "gke-production-default-pool-1a2b3c4d-x[20-21]k"},
 		"AKS": {"aks-nodepool1-12345678-vmss0000[10-19]", "aks-nodepool1-12345678-vmss0000[20-21]"},
 	} {
-		out = append(out, told{name: provider, s: world.Parse(t, fmt.Sprintf(`
+		out = append(out, askedWorld{name: provider, s: world.Parse(t, fmt.Sprintf(`
 daemonset: {spec: {updateStrategy: {rollingUpdate: {maxUnavailable: 2}}}}
 nodes: {%[1]q: , %[2]q: }
 pods:
@@ -42,19 +42,19 @@ pods:
 	return out
 }
 
-// liveScreen is the live screen of a world on a terminal.
-type liveScreen struct {
+// renderedLive is the live screen of a world on a terminal.
+type renderedLive struct {
 	name string
 	*Live
 	size [2]int
 	text string
 }
 
-var drawn []liveScreen // drawn once because it takes seconds
+var drawn []renderedLive // drawn once because it takes seconds
 
-// liveScreens calls law with the live screen of every world at three sizes in turn, or at all sizes with four times the
+// everyLiveScreen calls law with the live screen of every world at three sizes in turn, or at all sizes with four times the
 // cases.
-func liveScreens(t *testing.T, law func(name string, l *Live, size [2]int, text string)) {
+func everyLiveScreen(t *testing.T, law func(name string, l *Live, size [2]int, text string)) {
 	t.Helper()
 	if drawn == nil {
 		for i, w := range slices.Concat(everyWorld(t, 5), liveWorlds(t), cloudWorlds(t)) {
@@ -64,7 +64,7 @@ func liveScreens(t *testing.T, law func(name string, l *Live, size [2]int, text 
 				size := liveSizes[(3*i+j)%len(liveSizes)]
 				var b bytes.Buffer
 				check(t, LiveScreen(&b, l, askable, wording.Style{Width: size[0], Color: true}, size[1]-1))
-				drawn = append(drawn, liveScreen{w.name, l, size, uncolored(b.String())})
+				drawn = append(drawn, renderedLive{w.name, l, size, uncolored(b.String())})
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func liveScreens(t *testing.T, law func(name string, l *Live, size [2]int, text 
 // TestLiveScreenFits checks that the screen fits the terminal in both directions, and that it begins with the verdict
 // of explain.
 func TestLiveScreenFits(t *testing.T) {
-	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
+	everyLiveScreen(t, func(name string, l *Live, size [2]int, text string) {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		if len(lines) >= size[1] {
 			t.Fatalf("%s: %d lines on %d:\n%s", name, len(lines), size[1], text)
@@ -98,7 +98,7 @@ func TestLiveScreenFits(t *testing.T) {
 // or left out.
 func TestLiveCutsNothing(t *testing.T) {
 	run := regexp.MustCompile(`(?m)kubectl (?:.* \\\n)*.*`)
-	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
+	everyLiveScreen(t, func(name string, l *Live, size [2]int, text string) {
 		for _, n := range l.Progress.Nodes {
 			for _, line := range strings.Split(text, "\n") {
 				if part := cutAtEnd(line, n.Node); part != "" && len(n.Node)+2*len("  ") <= size[0] {
@@ -144,7 +144,7 @@ func commandsOf(t *testing.T, l *Live) []string {
 // the fix if explain has one.
 func TestLiveStuckSays(t *testing.T) {
 	seen := 0
-	liveScreens(t, func(name string, l *Live, size [2]int, text string) {
+	everyLiveScreen(t, func(name string, l *Live, size [2]int, text string) {
 		if l.Now.Verdict.Code != explain.Stuck || size[0] < 80 || size[1] < 24 {
 			return
 		}

@@ -76,7 +76,7 @@ func ExplanationPage(w io.Writer, all []sheet.Explained, listed bool, asked shee
 		list.Items, maps = append(list.Items, e.Explanation), append(maps, e.Map)
 	}
 	if listed && len(all) != 1 {
-		screens = append(screens, explanations(list, asked, style))
+		screens = append(screens, explanationListScreen(list, asked, style))
 	}
 	for _, e := range all {
 		if listed && len(all) != 1 && !style.All && e.Verdict.Code == explain.Healthy && len(e.Matters()) == 0 {
@@ -101,10 +101,10 @@ func PlanPage(w io.Writer, all []sheet.Planned, listed bool, asked sheet.Asked, 
 		list.Items, maps = append(list.Items, p.Plan), append(maps, p.Map)
 	}
 	if listed && len(all) != 1 {
-		screens = append(screens, plans(list, asked, style))
+		screens = append(screens, planListScreen(list, asked, style))
 	}
 	for _, p := range all {
-		s := newPlan(p.Plan, p.Now, p.Asked, style)
+		s := buildPlanScreen(p.Plan, p.Now, p.Asked, style)
 		if drawable(maps) {
 			s.figures(p.Map, p.Passed, p.Expected)
 		}
@@ -122,10 +122,10 @@ func HistoryPage(w io.Writer, all []sheet.Past, listed bool, asked sheet.Asked, 
 		maps = append(maps, h.Map)
 	}
 	if listed && len(all) != 1 {
-		screens = append(screens, histories(all, asked, style))
+		screens = append(screens, historyListScreen(all, asked, style))
 	}
 	for _, h := range all {
-		p := revisionsOf(h, asked, style)
+		p := buildHistoryScreen(h, asked, style)
 		if m := h.Map; drawable(maps) && m != nil && len(m.Nodes) > 0 && h.Rollout.Pods != nil {
 			p.Screen.Draw(p.gridOfRevisions(m))
 		}

@@ -209,7 +209,8 @@ func TestEveryPlan(t *testing.T) {
 			drawn++
 			if n := len(p.Placement.Lose); n > 0 {
 				lost++
-				if words := newPlanned(p, under(t, s), again, wording.Style{}).Headline.Text; !strings.HasSuffix(words,
+				if words := planScreenOf(p, under(t, s), again,
+					wording.Style{}).Headline.Text; !strings.HasSuffix(words,
 					wording.PluralVerb(n, "node would lose its pod immediately",
 						"nodes would lose their pods immediately")) {
 					t.Errorf("seed %d, change %d: the verdict hides %d nodes that lose their pod: %s", seed,
@@ -382,7 +383,7 @@ func TestEveryAssumption(t *testing.T) {
 			}
 		}
 		p.Assumptions = append(p.Assumptions, daemonset.Assumption{Code: code, Value: "41s", Source: "Pods"})
-		s := &planned{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
+		s := &planScreen{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
 		s.assumed()
 		var b strings.Builder
 		check(t, s.Screen.Text(&b, screen.Terminal{}))
@@ -397,8 +398,8 @@ func TestEveryAssumption(t *testing.T) {
 func TestEveryWarning(t *testing.T) {
 	p := &plan.Plan{}
 	p.DaemonSet.Namespace = "kube-system"
-	s := &planned{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
-	facts := wording.With(sampleFacts(), daemonset.Facts{"tool": string(managed.HelmRelease),
+	s := &planScreen{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
+	facts := wording.MergeFacts(sampleFacts(), daemonset.Facts{"tool": string(managed.HelmRelease),
 		"fault": string(template.ImageForm)})
 	for _, code := range plan.WarningCodes {
 		if words := s.warning(plan.Warning{Code: code, Facts: facts}); len(words) < 20 {
@@ -514,7 +515,7 @@ func TestChoiceOf(t *testing.T) {
 		{cause.Victims{Fewest: 2, Most: 2, Others: []string{"a/y"}}, "2", "a/x, a/y"},
 		{cause.Victims{Fewest: 1, Most: 3, Others: []string{"a/y"}}, "1 to 3", "a/x, a/y"},
 	} {
-		if count, among := sheet.ChoiceOf(pods, &tt.v); count != tt.count || among != tt.want {
+		if count, among := sheet.VictimChoice(pods, &tt.v); count != tt.count || among != tt.want {
 			t.Errorf("%+v: %q of %q, want %q of %q", tt.v, count, among, tt.count, tt.want)
 		}
 	}
@@ -563,7 +564,7 @@ func TestPlanImagesFirst(t *testing.T) {
 	}
 	p.Change.Fields = append(p.Change.Fields, differs("spec.template.spec.containers[name=a].image", `"agent:1"`,
 		`"agent:2"`))
-	s := &planned{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
+	s := &planScreen{Sheet: sheet.New(&p.Header, sheet.Asked{}, wording.Style{}), p: p, o: &p.Outcome}
 	s.change()
 	var b strings.Builder
 	check(t, s.Screen.Text(&b, screen.Terminal{}))

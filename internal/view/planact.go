@@ -22,8 +22,8 @@ import (
 
 // doNow adds whether to make the change, or what to do first. The label Then already has the corrections that the
 // change needs.
-func (s *planned) doNow() {
-	do, only := s.does(), len(s.p.Hypothetical()) > 0
+func (s *planScreen) doNow() {
+	do, only := s.instruction(), len(s.p.Hypothetical()) > 0
 	switch v := s.p.Verdict(); {
 	case s.Asked.Undo && s.p.Change != nil && !s.p.Change.TemplateChanged:
 		s.advise("nothing: the live template is that of this revision already")
@@ -32,14 +32,14 @@ func (s *planned) doNow() {
 	case v == plan.VerdictCompletes:
 		s.doComplete(do)
 	case v == plan.VerdictNothing && s.p.Change != nil && len(s.p.Change.Fields) > 0:
-		s.makes(screen.DoNow, "apply the change, if that is what you want; no pod is affected")
+		s.addCommands(screen.DoNow, "apply the change, if that is what you want; no pod is affected")
 	case v == plan.VerdictEnds:
-		s.makes(screen.DoNow, fmt.Sprintf("%s, if you give up revision %d; this ends the rollout", do,
+		s.addCommands(screen.DoNow, fmt.Sprintf("%s, if you give up revision %d; this ends the rollout", do,
 			s.p.Change.Revision.From))
 	case v == plan.VerdictLate:
 		s.doLate(do)
 	case v == plan.VerdictUndone:
-		s.advise("change it where " + s.undoer() + " reads it, such as Git, not by hand" + s.whereIs())
+		s.advise("change it where " + s.undoer() + " reads it, such as Git, not by hand" + s.argoLead())
 		s.argo(s.p.UndoneBy())
 	case v == plan.VerdictStalls && only:
 		s.doIfDown()
@@ -47,19 +47,19 @@ func (s *planned) doNow() {
 		s.doStall(do)
 	case only:
 	case v == plan.VerdictRemoves:
-		s.makes(screen.DoNow, onlyIfLost(do, len(s.p.Placement.Lose)))
+		s.addCommands(screen.DoNow, onlyIfLost(do, len(s.p.Placement.Lose)))
 	case v == plan.VerdictRemovesAll:
 		s.removesAll(do)
 	case v == plan.VerdictWaits:
-		s.makes(screen.DoNow, do+", then delete the old pods one at a time")
+		s.addCommands(screen.DoNow, do+", then delete the old pods one at a time")
 	}
 }
 
 // advise adds an instruction to Do now.
-func (s *planned) advise(words string) { s.Add(screen.DoNow, "%s", words) }
+func (s *planScreen) advise(words string) { s.Add(screen.DoNow, "%s", words) }
 
-// makes adds when to make the change, and the commands for it.
-func (s *planned) makes(l screen.Label, words string) {
+// addCommands adds when to make the change, and the commands for it.
+func (s *planScreen) addCommands(l screen.Label, words string) {
 	who := s.undoer()
 	switch {
 	case !s.applies() || who == "" && len(s.Asked.Makes) == 0:
@@ -77,38 +77,38 @@ func (s *planned) makes(l screen.Label, words string) {
 	s.Add(l, "%s", wording.Bracketed(s.undoneBy(s.p.ByHand())))
 }
 
-// riskAll is the instruction for a change after which no node may keep an available pod.
-const riskAll = "before you %s, set updateStrategy OnDelete and try the change on one node by deleting its pod:" +
+// tryOneNode is the instruction for a change after which no node may keep an available pod.
+const tryOneNode = "before you %s, set updateStrategy OnDelete and try the change on one node by deleting its pod:" +
 	" if the new pods fail, too, no node keeps an available pod"
 
 // doComplete adds what to do with a change that completes.
-func (s *planned) doComplete(do string) {
+func (s *planScreen) doComplete(do string) {
 	loses := len(s.p.Losses())
 	switch repair, waits := s.p.KeptByRepair(), s.awaits(); {
 	case s.risksAll():
-		s.advise(fmt.Sprintf(riskAll, do))
+		s.advise(fmt.Sprintf(tryOneNode, do))
 	case len(repair) > 0:
 		its := wording.PluralOf(len(repair), "its pod is then replaced like the others",
 			"their pods are then replaced like the others")
-		s.advise(fmt.Sprintf("before you %s, %s %s; %s", do, s.mend(), wording.SomeNames(repair), its))
-		s.makes(screen.Then, do)
+		s.advise(fmt.Sprintf("before you %s, %s %s; %s", do, s.repairVerb(), wording.SomeNames(repair), its))
+		s.addCommands(screen.Then, do)
 	case loses > 0 && s.Screen.Has(screen.Then):
 		s.Screen.Move(screen.Then, screen.DoNow, 0)
-		s.makes(screen.Or, onlyIfLost(do, loses))
+		s.addCommands(screen.Or, onlyIfLost(do, loses))
 	case loses > 0:
-		s.makes(screen.DoNow, onlyIfLost(do, loses))
+		s.addCommands(screen.DoNow, onlyIfLost(do, loses))
 	case waits > 0:
 		s.advise(fmt.Sprintf("nothing: revision %d has no problem so far", waits))
 		if o := s.before.E.Outlook; o != nil && o.Next != nil {
 			do += " before " + o.Next.At.UTC().Format(wording.ClockTime) + "; after that, more pods get revision " +
 				fmt.Sprint(waits)
 		}
-		s.makes(screen.Or, do)
+		s.addCommands(screen.Or, do)
 	case len(s.p.Warnings) > 0:
-		s.makes(screen.DoNow, fmt.Sprintf("%s, if you want it in spite of the %s", do,
+		s.addCommands(screen.DoNow, fmt.Sprintf("%s, if you want it in spite of the %s", do,
 			wording.PluralOf(len(s.p.Warnings), "warning", wording.Plural(len(s.p.Warnings), "warning"))))
 	default:
-		s.makes(screen.DoNow, do+", if that is what you want")
+		s.addCommands(screen.DoNow, do+", if that is what you want")
 	}
 }
 
@@ -120,7 +120,7 @@ func onlyIfLost(do string, nodes int) string {
 
 // awaits returns the current revision if its pods are about to become available and the change would replace them. It
 // returns 0 otherwise.
-func (s *planned) awaits() int64 {
+func (s *planScreen) awaits() int64 {
 	if s.before == nil || s.p.Change == nil || !s.p.Change.TemplateChanged {
 		return 0
 	}
@@ -131,7 +131,7 @@ func (s *planned) awaits() int64 {
 }
 
 // removesAll adds what to do with a change that leaves no node eligible.
-func (s *planned) removesAll(do string) {
+func (s *planScreen) removesAll(do string) {
 	if tolerations := s.p.KeptBeforeTaint(); len(tolerations) > 0 {
 		s.advise("do not " + do)
 		s.tolerateFirst(tolerations, do)
@@ -146,7 +146,7 @@ func (s *planned) removesAll(do string) {
 }
 
 // tolerateFirst adds the tolerations that keep the pods on nodes that get a taint.
-func (s *planned) tolerateFirst(tolerations []corev1.Toleration, do string) {
+func (s *planScreen) tolerateFirst(tolerations []corev1.Toleration, do string) {
 	var words []string
 	for i := range tolerations {
 		words = append(words, diagnosis.TolerationText(&tolerations[i]))
@@ -156,8 +156,8 @@ func (s *planned) tolerateFirst(tolerations []corev1.Toleration, do string) {
 		wording.PluralOf(len(words), "toleration", "tolerations"), strings.Join(words, ", "), do)
 }
 
-// mend returns the verb for nodes that are down.
-func (s *planned) mend() string {
+// repairVerb returns the verb for nodes that are down.
+func (s *planScreen) repairVerb() string {
 	for _, p := range s.problems {
 		if p.OnPurpose() {
 			return "wait for"
@@ -167,14 +167,14 @@ func (s *planned) mend() string {
 }
 
 // doLate adds what to do with a change whose end depends on pods that are not Ready yet.
-func (s *planned) doLate(do string) {
+func (s *planScreen) doLate(do string) {
 	switch doubt := plan.Nodes(s.o.Unknown); {
 	case s.risksAll():
-		s.advise(fmt.Sprintf(riskAll, do))
+		s.advise(fmt.Sprintf(tryOneNode, do))
 	case len(doubt) > 0:
 		corrects := " only if it corrects what the pods on " + wording.SomeNames(doubt) +
 			" fail on; nothing shows that it does"
-		s.makes(screen.DoNow, do+corrects)
+		s.addCommands(screen.DoNow, do+corrects)
 	default:
 		s.advise("wait until these pods are Ready, or find out why they are not (read-only):")
 		s.Screen.Move(screen.Check, screen.DoNow, 1)
@@ -182,13 +182,14 @@ func (s *planned) doLate(do string) {
 }
 
 // doIfDown adds what to do about a rollout that stalls if nodes go down.
-func (s *planned) doIfDown() {
+func (s *planScreen) doIfDown() {
 	down, _ := s.p.SplitDown(plan.Down(s.problems))
 	supposed := s.p.Hypothetical()
 	some, n := wording.SomeNames(supposed), len(supposed)
 	switch ways := len(s.p.Ways(false)); {
 	case len(down) > 0:
-		s.advise(s.mend() + " " + wording.SomeNames(down) + ", whether " + some + wording.PluralOf(n, " goes", " go") +
+		s.advise(s.repairVerb() + " " + wording.SomeNames(down) + ", whether " + some +
+			wording.PluralOf(n, " goes", " go") +
 			" down or not")
 	case ways == 0:
 		s.advise("nothing now; with " + some + " down, the rollout waits until " +
@@ -201,7 +202,7 @@ func (s *planned) doIfDown() {
 }
 
 // doStall adds what to do before a change that stalls.
-func (s *planned) doStall(do string) {
+func (s *planScreen) doStall(do string) {
 	down, supposed := s.p.SplitDown(plan.Down(s.problems))
 	stuck := s.before != nil && s.before.E.Verdict.Code == explain.Stuck && s.p.Change != nil &&
 		!s.p.Change.TemplateChanged
@@ -212,9 +213,9 @@ func (s *planned) doStall(do string) {
 	}
 	switch {
 	case len(down) > 0 && stuck:
-		s.advise(s.mend() + " " + wording.SomeNames(down) + ": the rollout stays stuck if you " + do)
+		s.advise(s.repairVerb() + " " + wording.SomeNames(down) + ": the rollout stays stuck if you " + do)
 	case len(down) > 0:
-		s.advise("before you " + do + ", " + s.mend() + " " + wording.SomeNames(down))
+		s.advise("before you " + do + ", " + s.repairVerb() + " " + wording.SomeNames(down))
 	case s.Screen.Has(screen.Then) && while == "":
 		s.advise("before you " + do + s.untilThen() + ":")
 		s.Screen.Move(screen.Then, screen.DoNow, 0)
@@ -229,18 +230,18 @@ func (s *planned) doStall(do string) {
 		s.advise("do not " + do + while)
 	case raised != nil:
 		s.advise("do not " + do + while + "; with a higher limit (WAYS OUT) it would complete" +
-			wording.Behind(", but ", s.price()))
+			wording.WithPrefix(", but ", s.lossWords()))
 	default:
 		s.advise("before you " + do + ", take " + wording.PluralOf(ways, "the", "a") + " way out (WAYS OUT)" +
-			wording.Behind(": then ", s.price()))
+			wording.WithPrefix(": then ", s.lossWords()))
 	}
 	if s.Asked.Undo {
-		s.makes(screen.Or, do+" all the same")
+		s.addCommands(screen.Or, do+" all the same")
 	}
 }
 
 // alsoFirst adds a command that explains other problems that stop the rollout.
-func (s *planned) alsoFirst() {
+func (s *planScreen) alsoFirst() {
 	if s.before == nil || !s.Asked.Again {
 		return
 	}
@@ -256,25 +257,25 @@ func (s *planned) alsoFirst() {
 }
 
 // untilThen adds draining to the actions to avoid if the API server now rejects pods that it admitted before.
-func (s *planned) untilThen() string {
+func (s *planScreen) untilThen() string {
 	v := s.p.Admission
-	if s.ran() == 0 || s.o.Reason != cause.FailedCreate || v == nil || len(v.Refusals) == 0 {
+	if s.admittedBefore() == 0 || s.o.Reason != cause.FailedCreate || v == nil || len(v.Refusals) == 0 {
 		return ""
 	}
 	return " or drain a node"
 }
 
 // dryRun reports whether only a dry run shows why the API server rejects the pods.
-func (s *planned) dryRun() bool {
+func (s *planScreen) dryRun() bool {
 	v := s.p.Admission
 	return v != nil && len(v.Refusals) > 0 && v.Refusals[0].Reason == admission.DryRunRejected
 }
 
-// price names the nodes that lose their pod because of the way out. It returns "" if there are none.
-func (s *planned) price() string { return sheet.Costs(s.p.Price()) }
+// lossWords names the nodes that lose their pod because of the way out. It returns "" if there are none.
+func (s *planScreen) lossWords() string { return sheet.LossWords(s.p.Price()) }
 
 // risksAll reports whether it is unknown if the new pods work, and no node keeps an available pod if they fail.
-func (s *planned) risksAll() bool {
+func (s *planScreen) risksAll() bool {
 	for _, a := range s.o.Alternatives {
 		if s.p.Now.Available > 0 && a.Condition == plan.NextPodsFail && a.Unserved > 0 &&
 			a.Unserved == s.p.Desired.After {
@@ -287,8 +288,8 @@ func (s *planned) risksAll() bool {
 // restartIt is the instruction for the change that kubectl rollout restart makes.
 const restartIt = "restart the DaemonSet"
 
-// does returns the instruction that makes the change.
-func (s *planned) does() string {
+// instruction returns the instruction that makes the change.
+func (s *planScreen) instruction() string {
 	c := s.p.Change
 	switch {
 	case s.Asked.Undo, c != nil && c.Method == "" && c.TemplateChanged && !c.Revision.New && c.Revision.Was > 0:

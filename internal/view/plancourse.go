@@ -17,7 +17,7 @@ import (
 )
 
 // course adds the table of steps if there are several. The controller chooses the pods of each step at random.
-func (s *planned) course() {
+func (s *planScreen) course() {
 	if len(s.p.Waves) == 1 && s.o.Code == plan.Stalls { // Outlook says this
 		return
 	}
@@ -57,7 +57,7 @@ func (s *planned) course() {
 }
 
 // groups adds the bounds for nodes that share the value of a label.
-func (s *planned) groups() {
+func (s *planScreen) groups() {
 	groups := s.p.Groups
 	if len(groups) == 0 {
 		return
@@ -76,7 +76,7 @@ func (s *planned) groups() {
 }
 
 // waysOut adds the single changes that let a stalled rollout complete.
-func (s *planned) waysOut() {
+func (s *planScreen) waysOut() {
 	t := &screen.Table{Columns: []screen.Column{{Head: "WAYS OUT"}, {Head: "UPDATED", Right: true},
 		{Head: "WITHIN", Drop: 1}, {Head: "PREVIEW FLAG", Wrap: true}}}
 	previewed := s.live != nil // the fix has the preview
@@ -106,7 +106,7 @@ func (s *planned) waysOut() {
 				why = wording.InBrackets(wording.Placement(g.Reason, g.Facts))
 			}
 		}
-		row.Detail = []screen.Block{screen.Text(sheet.Costs(loses) + why)}
+		row.Detail = []screen.Block{screen.Text(sheet.LossWords(loses) + why)}
 		if n := len(u.Effect.Left); n > 0 && u.Code != remedy.RepairNodes {
 			row.Detail = append(row.Detail, screen.Names{Before: "leaves", Names: u.Effect.Left,
 				After: " without an available pod", Short: true})
@@ -138,7 +138,7 @@ func (s *planned) waysOut() {
 
 // without returns the instruction to exclude nodes. If a node gets no pod anyway, the instruction is to exclude it in
 // the template too.
-func (s *planned) without(u remedy.Remedy) string {
+func (s *planScreen) without(u remedy.Remedy) string {
 	counted := func(p *cause.Problem) bool {
 		return p.Code == cause.ExcludedButCounted && slices.Contains(p.Nodes, u.Nodes[0])
 	}
@@ -149,13 +149,13 @@ func (s *planned) without(u remedy.Remedy) string {
 }
 
 // raises reports whether a temporarily higher limit is a fix. It is not for a change of nodes.
-func (s *planned) raises() bool {
+func (s *planScreen) raises() bool {
 	return s.live == nil && s.p.Change != nil && len(s.p.Change.Fields) > 0
 }
 
 // raise adds the commands that raise the limit, make the change, and restore the limit. This order matters because a
 // manifest may also set the limit.
-func (s *planned) raise(u *remedy.Remedy) {
+func (s *planScreen) raise(u *remedy.Remedy) {
 	before := cmp.Or(s.p.Budget.Spec, "1")
 	type step struct {
 		words  string
@@ -165,7 +165,7 @@ func (s *planned) raise(u *remedy.Remedy) {
 	set := func(value string) []screen.Command { return []screen.Command{s.LimitTo("maxUnavailable", value)} }
 	steps := []step{
 		{"set maxUnavailable to " + u.Value, set(u.Value), s.undoneBy(true)},
-		{s.does(), s.Asked.Makes, sheet.Costs(s.p.LosesBy(u))},
+		{s.instruction(), s.Asked.Makes, sheet.LossWords(s.p.LosesBy(u))},
 		{"when " + whenRaised(u) + ", set maxUnavailable back to " + before, set(before), ""},
 	}
 	if s.p.Change.Method != "" {
@@ -201,8 +201,8 @@ func effectOf(u *remedy.Remedy) string {
 	return words
 }
 
-// whereIs introduces the command of argo.
-func (s *planned) whereIs() string {
+// argoLead introduces the command of argo.
+func (s *planScreen) argoLead() string {
 	if by := s.p.UndoneBy(); by.Tool == managed.ArgoCD && by.By != "" {
 		return "; this shows where (read-only):"
 	}
@@ -210,7 +210,7 @@ func (s *planned) whereIs() string {
 }
 
 // argo adds a command that shows the source of an Argo CD application, and whether it syncs automatically.
-func (s *planned) argo(by *managed.Manager) {
+func (s *planScreen) argo(by *managed.Manager) {
 	if by.Tool == managed.ArgoCD && by.By != "" {
 		s.Screen.Add(screen.DoNow, s.Kubectl("kubectl get applications.argoproj.io", "-A",
 			"--field-selector metadata.name="+screen.Quote(by.By),
@@ -220,7 +220,7 @@ func (s *planned) argo(by *managed.Manager) {
 }
 
 // undoneBy names the tool that undoes a manual change. It returns "" if a warning already names it.
-func (s *planned) undoneBy(byHand bool) string {
+func (s *planScreen) undoneBy(byHand bool) string {
 	if !byHand || s.before == nil ||
 		slices.ContainsFunc(s.p.Warnings, func(w plan.Warning) bool { return w.Code == plan.ManagedByTool }) {
 		return ""
@@ -255,14 +255,14 @@ func wayOut(u remedy.Remedy) (words string, flags []sheet.Flag) {
 
 // whatIf adds the rollout with other limits. If the user requested no change, it also adds what a change of the
 // template would do.
-func (s *planned) whatIf() {
+func (s *planScreen) whatIf() {
 	p := s.p
 	if then := p.IfChanged(); then != nil {
 		p = then
 		s.Add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
 			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you",
 			plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
-		}[p.Outcome.Code], readPlan(p, nil, s.Asked, s.Style).summary())
+		}[p.Outcome.Code], newPlanScreen(p, nil, s.Asked, s.Style).summary())
 	}
 	// the ways out show this, or the change must wait
 	if s.o.Code == plan.Stalls && len(s.p.Ways(true)) > 0 || s.o.LimitHelps() || s.p.OfChange() &&

@@ -14,7 +14,7 @@ import (
 // The functions in this file return the text of the headline: how a plan ends.
 
 // ending describes how a plan ends.
-func (s *planned) ending() string {
+func (s *planScreen) ending() string {
 	switch courseOf(s.o.Code) {
 	case plan.Completes:
 		return s.completes()
@@ -31,7 +31,7 @@ func (s *planned) ending() string {
 }
 
 // completes describes a rollout that may complete: its end, the pods that decide that, and the nodes without a pod.
-func (s *planned) completes() string {
+func (s *planScreen) completes() string {
 	p, end, lost := s.p, s.p.AtEnd(), s.lost()
 	in, words := wording.Phrase(" in ", wording.RangeWords(s.o.Duration)), ""
 	switch {
@@ -52,11 +52,11 @@ func (s *planned) completes() string {
 	default:
 		words = wording.PodsOf(end.Updated, end.Desired) + " updated" + in
 	}
-	return words + s.conditions() + wording.Behind("; ", lost) + stayWithout(s.o)
+	return words + s.conditions() + wording.WithPrefix("; ", lost) + stayWithout(s.o)
 }
 
 // moved returns how many pods a rollout that replaces none creates and deletes.
-func (s *planned) moved(in string) string {
+func (s *planScreen) moved(in string) string {
 	creates, deletes := s.p.Moved()
 	one, many := "pod is", "pods are"
 	if s.p.OfChange() {
@@ -70,7 +70,7 @@ func (s *planned) moved(in string) string {
 }
 
 // goesOn describes the progress of the rollout, and the remaining pods.
-func (s *planned) goesOn(in string) string {
+func (s *planScreen) goesOn(in string) string {
 	n := s.p.Replaces
 	far := wording.PodsOf(s.p.Now.Updated, s.p.Now.Desired) + " updated"
 	follow := cmp.Or(in, wording.PluralOf(n, " follows", " follow"))
@@ -84,7 +84,7 @@ func (s *planned) goesOn(in string) string {
 }
 
 // conditions names the pods that must work for the rollout to complete, and describes the end if they do not.
-func (s *planned) conditions() string {
+func (s *planScreen) conditions() string {
 	doubts, late := plan.Nodes(s.o.Unknown), plan.Nodes(s.o.Late)
 	works, ready := wording.PluralOf(len(doubts), " works", " work"), wording.PluralOf(len(late), " becomes Ready",
 		" become Ready")
@@ -97,7 +97,7 @@ func (s *planned) conditions() string {
 }
 
 // lost names the pods that no new pod replaces, or returns "" if there are none.
-func (s *planned) lost() string {
+func (s *planScreen) lost() string {
 	n, later := s.p.Drops, plan.Nodes(s.p.LostLater())
 	if len(later) == n && n > 0 && n <= 3 {
 		pod, is := wording.PluralOf(n, "the pod on ", "the pods on "), wording.PluralOf(n, " is", " are")
@@ -107,7 +107,7 @@ func (s *planned) lost() string {
 }
 
 // stops describes the progress at which a rollout stalls.
-func (s *planned) stops() string {
+func (s *planScreen) stops() string {
 	p, end := s.p, s.p.AtEnd()
 	n, what := end.Available, " available"
 	updates := p.Subject != plan.SubjectNew && p.Old() > 0
@@ -126,7 +126,7 @@ func (s *planned) stops() string {
 }
 
 // doesNotRoll describes why the controller replaces no pods, and what would replace them.
-func (s *planned) doesNotRoll() string {
+func (s *planScreen) doesNotRoll() string {
 	switch left := s.o.Left; {
 	case s.o.Reason == daemonset.StepBeingDeleted:
 		return "the controller no longer manages its pods"
@@ -145,7 +145,7 @@ func (s *planned) doesNotRoll() string {
 const nothingMoves = "no pod is created, deleted or replaced"
 
 // doesNothing describes why nothing happens, and which nodes stay without an available pod.
-func (s *planned) doesNothing() string {
+func (s *planScreen) doesNothing() string {
 	p, kept := s.p, s.p.Kept()
 	stay, by := s.o.Unserved(), wording.InBrackets(codes(s.o.Holders))
 	switch nothing := p.Subject == plan.SubjectNothing; {
@@ -175,7 +175,7 @@ func (s *planned) doesNothing() string {
 }
 
 // goesBackTo returns the number of the revision that a rollback restores.
-func (s *planned) goesBackTo() string { return strconv.FormatInt(s.p.Change.Revision.Was, 10) }
+func (s *planScreen) goesBackTo() string { return strconv.FormatInt(s.p.Change.Revision.Was, 10) }
 
 // stayWithout names the nodes that stay without an available pod, in a clause.
 func stayWithout(o *plan.Outcome) string {

@@ -31,11 +31,11 @@ import (
 // stall, and the assumptions. now is the Explanation of the same Snapshot. It is nil if there is none, for example for
 // a new DaemonSet.
 func Plan(w io.Writer, p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) error {
-	return sheet.WriteOne(w, newPlanned(p, now, asked, style), style)
+	return sheet.WriteOne(w, planScreenOf(p, now, asked, style), style)
 }
 
-// planned builds the screen of one Plan.
-type planned struct {
+// planScreen builds the screen of one Plan.
+type planScreen struct {
 	*sheet.Sheet
 	p *plan.Plan
 	o *plan.Outcome
@@ -45,8 +45,8 @@ type planned struct {
 	live     *diagnosis.Answer // the current state, if the plan is about a rollout in progress
 }
 
-func readPlan(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) *planned {
-	s := &planned{Sheet: sheet.New(&p.Header, asked, style), p: p, o: &p.Outcome, problems: p.Outcome.Problems}
+func newPlanScreen(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) *planScreen {
+	s := &planScreen{Sheet: sheet.New(&p.Header, asked, style), p: p, o: &p.Outcome, problems: p.Outcome.Problems}
 	switch {
 	case now != nil && p.OfChange():
 		s.before = &diagnosis.Answer{Sheet: s.Sheet, E: now}
@@ -67,12 +67,12 @@ func readPlan(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style w
 // back reports whether a rollback is among the ways out of a stall.
 func back(ways []remedy.Remedy) bool { return remedy.Find(ways, remedy.RollBack) != nil }
 
-func newPlanned(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) *screen.Screen {
-	return &newPlan(p, now, asked, style).Screen
+func planScreenOf(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) *screen.Screen {
+	return &buildPlanScreen(p, now, asked, style).Screen
 }
 
-func newPlan(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) *planned {
-	s := readPlan(p, now, asked, style)
+func buildPlanScreen(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wording.Style) *planScreen {
+	s := newPlanScreen(p, now, asked, style)
 	if s.live != nil {
 		s.live.Counts = s.stays()
 		s.changedNodes(screen.Note)
@@ -100,19 +100,19 @@ func newPlan(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, style wo
 	if s.commands(); s.o.Code != plan.RemovesAllPods || style.Wide {
 		s.assumed()
 	}
-	s.further()
+	s.hideDetails()
 	return s
 }
 
 // stays reports whether the current rollout is stuck, so that the plan equals the result of explain.
-func (s *planned) stays() bool {
+func (s *planScreen) stays() bool {
 	v := s.p.Verdict()
 	return s.live != nil && (v == plan.VerdictStaysStuck || v == plan.VerdictStaysDegraded)
 }
 
-// further hides the details that describe neither the end, its cause, its effects nor the actions to take. The flag
+// hideDetails hides the details that describe neither the end, its cause, its effects nor the actions to take. The flag
 // --all shows them.
-func (s *planned) further() {
+func (s *planScreen) hideDetails() {
 	if s.Style.Wide {
 		return
 	}
@@ -130,11 +130,11 @@ func (s *planned) further() {
 	if s.Screen.Has(screen.Then) || s.Screen.Has(screen.Or) {
 		s.Screen.Further(screen.Preview)
 	}
-	s.Fits(1)
+	s.FitScreen(1)
 }
 
 // underWay adds the rollout that is in progress when the change is made.
-func (s *planned) underWay() {
+func (s *planScreen) underWay() {
 	if s.before == nil || !s.before.E.Rollout.UnderWay {
 		return
 	}
@@ -142,7 +142,7 @@ func (s *planned) underWay() {
 	rows := s.before.E.Beside(s.problems, s.p.Change.Removed())
 	for i, p := range rows { // the change may solve these problems
 		now := *p
-		now.Facts, rows[i] = wording.With(p.Facts, daemonset.Facts{"now": true}), &now
+		now.Facts, rows[i] = wording.MergeFacts(p.Facts, daemonset.Facts{"now": true}), &now
 	}
 	s.ProblemLines("now: ", rows[:min(3, len(rows))])
 	if n, at := s.before.E.Waiting(); n > 0 && s.p.Change.TemplateChanged {
@@ -181,7 +181,7 @@ func planVerdict(p *plan.Plan) string {
 }
 
 // headline adds the verdict, the number of nodes that lose their pod in the end, and the number of warnings below.
-func (s *planned) headline() {
+func (s *planScreen) headline() {
 	verdict, loses := planVerdict(s.p), wording.Counted(len(s.p.Losses()), "POD", "PODS")
 	if loses != "" && s.p.Verdict() == plan.VerdictCompletes { // the loss is more important than the completion
 		verdict = wording.Either(s.p.OfChange(), "WOULD", "WILL") + " LOSE " + loses
@@ -212,19 +212,19 @@ func changesNothing(asked *whatif.Summary) string {
 }
 
 // undoer names the tool that undoes the change, or returns "" if no such tool is known.
-func (s *planned) undoer() string {
+func (s *planScreen) undoer() string {
 	who, _ := sheet.ManagerWords(*cmp.Or(s.p.UndoneBy(), &managed.Manager{}))
 	return who
 }
 
 // summary returns the sentence of the headline. It always names the nodes that lose their pod.
-func (s *planned) summary() string {
+func (s *planScreen) summary() string {
 	if s.stays() {
 		return s.live.Summary()
 	}
 	evicted, _ := s.p.Preempted()
 	words := wording.Joined("; ",
-		wording.Either(s.p.KeepsNone(), noneKeeps, ""), s.ending(),
+		wording.Either(s.p.KeepsNone(), noNodeKeepsPod, ""), s.ending(),
 		wording.Phrase("the scheduler ", s.removes("removes"), " ", wording.Counted(evicted, "pod", "pods"),
 			" of others"),
 		wording.Phrase("the change lasts until ", s.undoer(), " undoes it"))
@@ -237,7 +237,7 @@ func (s *planned) summary() string {
 
 // otherwise describes the end if pods that are not Ready behave differently than expected. It returns "" if the end is
 // the same.
-func (s *planned) otherwise(on plan.Condition) string {
+func (s *planScreen) otherwise(on plan.Condition) string {
 	for _, a := range s.o.Alternatives {
 		if a.Condition == on {
 			return wording.Otherwise(&remedy.Otherwise{Nodes: a.Nodes, Ready: on == plan.PodsBecomeReady,
@@ -249,7 +249,7 @@ func (s *planned) otherwise(on plan.Condition) string {
 }
 
 // blame names the nodes that stay without an available pod, by cause.
-func (s *planned) blame() string {
+func (s *planScreen) blame() string {
 	reason := s.o.Reason
 	if v := s.p.Admission; reason == cause.FailedCreate && v != nil && s.live == nil {
 		if len(v.Refusals) > 0 {
@@ -310,25 +310,25 @@ func (s *planned) blame() string {
 func holdsPorts(a daemonset.Assumption) bool { return a.Code == plan.AssumeHostPorts }
 
 // unmetCause adds who is at fault if the template refers to a missing object, and what helps.
-func (s *planned) unmetCause() {
+func (s *planScreen) unmetCause() {
 	missing := slices.DeleteFunc(slices.Clone(s.p.Warnings),
 		func(w plan.Warning) bool { return w.Code != plan.MissingReference })
 	if len(missing) == 0 || s.live != nil && s.live.E.Has(cause.ContainerConfig) != nil { // Problem says this
 		return
 	}
-	if n := s.ran(); n > 0 {
+	if n := s.admittedBefore(); n > 0 {
 		s.Add(screen.Impact, "already now: a pod that is deleted or evicted does not start again")
 		s.Add(screen.Fault, "likely not the change: %s with the same references, so something was deleted since",
 			wording.PluralVerb(n, "pod runs", "pods run"))
 	}
-	if s.live == nil && s.ran() == 0 { // Problem names the object
+	if s.live == nil && s.admittedBefore() == 0 { // Problem names the object
 		s.Add(screen.Fault, "the template: it refers to what does not exist")
 	}
 	for i, w := range missing {
 		r := s.Reference(w.Facts)
 		switch {
 		case s.live == nil:
-		case s.ran() > 0:
+		case s.admittedBefore() > 0:
 			s.Add(screen.Fault, "%s", sheet.NoSuch(wording.Known{Facts: w.Facts, Now: s.Now},
 				s.Header.DaemonSet.Namespace))
 		case r.Key != "":
@@ -357,13 +357,13 @@ var kindWords = map[string]string{"ConfigMap": "configmaps", "Secret": "secrets"
 	"PersistentVolumeClaim": "persistentvolumeclaims"}
 
 // neverRuns reports whether the new pods of a change never run. The screen does not count such pods as updated.
-func (s *planned) neverRuns() bool {
+func (s *planScreen) neverRuns() bool {
 	return s.p.OfChange() && s.o.Code == plan.Stalls && (s.unmet() != "" || len(s.otherSystem()) > 0 ||
 		s.o.Reason == cause.FailedCreate && s.p.Admission != nil)
 }
 
 // unmet names the missing object that the template refers to, or returns "" if none is missing.
-func (s *planned) unmet() string {
+func (s *planScreen) unmet() string {
 	for _, w := range s.p.Warnings {
 		if w.Code == plan.MissingReference {
 			return sheet.NoSuch(wording.Known{Facts: w.Facts, Now: s.Now}, s.Header.DaemonSet.Namespace)
@@ -376,17 +376,18 @@ func (s *planned) unmet() string {
 const valuesEqual = "the manifest's literal values, which could not be compared, are what is in the cluster"
 
 // change adds the requested change and its effect on the revision.
-func (s *planned) change() {
+func (s *planScreen) change() {
 	c := s.p.Change
 	if c == nil {
 		return
 	}
-	if restart := s.does() == restartIt && len(c.Fields) == 1 && c.Revision.New && c.Revision.Number > 0; restart {
+	if restart := s.instruction() == restartIt && len(c.Fields) == 1 && c.Revision.New &&
+		c.Revision.Number > 0; restart {
 		s.Add(screen.Change, "%s (would create revision %d)",
 			wording.Either(len(s.unfinished()) > 0, "restart", "restart only"),
 			c.Revision.Number)
 	} else {
-		for _, l := range difftext.Few(difftext.Style{All: s.Style.All}.Lines(c.Fields, nil), 8,
+		for _, l := range difftext.FirstLines(difftext.Style{All: s.Style.All}.Lines(c.Fields, nil), 8,
 			"more change", s.Style) {
 			s.Add(screen.Change, "%s", l)
 		}
@@ -400,7 +401,7 @@ func (s *planned) change() {
 }
 
 // unfinished returns the other changes that the new pods get, from the rollout in progress.
-func (s *planned) unfinished() []string {
+func (s *planScreen) unfinished() []string {
 	c := s.p.Change
 	if s.before == nil || !s.before.E.Rollout.UnderWay || s.before.E.Change == nil || !c.TemplateChanged ||
 		!c.Revision.New {
@@ -412,11 +413,12 @@ func (s *planned) unfinished() []string {
 	if len(rest) == 0 {
 		return nil
 	}
-	return difftext.Few(difftext.Style{All: s.Style.All, Brief: true}.ChangeLines(rest), 2, "more change", s.Style)
+	return difftext.FirstLines(difftext.Style{All: s.Style.All, Brief: true}.ChangeLines(rest), 2,
+		"more change", s.Style)
 }
 
 // changedNodes adds the changed nodes, and how the manifest was applied.
-func (s *planned) changedNodes(as screen.Label) {
+func (s *planScreen) changedNodes(as screen.Label) {
 	c := s.p.Change
 	if c == nil {
 		return
@@ -430,12 +432,12 @@ func (s *planned) changedNodes(as screen.Label) {
 	s.Add(as, "%s", wording.Bracketed(methodWords(c.Method, screen.Clean(c.FieldManager))))
 }
 
-// noneKeeps describes a rollout that deletes all available pods before a new pod is available.
-const noneKeeps = "no node keeps an available pod"
+// noNodeKeepsPod describes a rollout that deletes all available pods before a new pod is available.
+const noNodeKeepsPod = "no node keeps an available pod"
 
 // impact adds the nodes without an available pod during the rollout, and those that lose or get a pod regardless of the
 // limit.
-func (s *planned) impact() {
+func (s *planScreen) impact() {
 	s.placed(s.p.Placement.Lose, []string{"loses its pod", "lose their pods", "lose its pod", "lose their pods"},
 		" immediately, regardless of "+cmp.Or(s.p.Budget.Kind.Field(), "the strategy"))
 	if s.o.Code == plan.NothingToDo {
@@ -454,7 +456,7 @@ func (s *planned) impact() {
 		}
 	}
 	if s.o.Reason == cause.FailedCreate && s.p.Admission != nil {
-		if s.ran() > 0 && len(s.p.Admission.Refusals) > 0 {
+		if s.admittedBefore() > 0 && len(s.p.Admission.Refusals) > 0 {
 			s.Add(screen.Impact, "already now: a pod that is deleted or evicted is not replaced")
 		}
 		s.rejectedImpact()
@@ -466,7 +468,7 @@ func (s *planned) impact() {
 }
 
 // onTheWay adds the number of nodes without an available pod during the rollout.
-func (s *planned) onTheWay() {
+func (s *planScreen) onTheWay() {
 	without := 0
 	if s.live != nil && s.live.E.Impact != nil {
 		without = len(s.live.E.Impact.Without) - len(s.live.E.Impact.Ready)
@@ -482,7 +484,7 @@ func (s *planned) onTheWay() {
 }
 
 // atMost returns the maximum number of nodes without an available pod at any time.
-func (s *planned) atMost() string {
+func (s *planScreen) atMost() string {
 	const without = " without an available pod at any time"
 	aside, of, worst := s.p.SetAside(), s.p.Desired.After, s.o.Worst // of is 0 if the nodes could not be read
 	if len(aside) > 0 || s.o.Code == plan.Stalls && worst == 0 {
@@ -502,16 +504,16 @@ func (s *planned) atMost() string {
 	case of == 0:
 		return "at most " + wording.Plural(worst, "node") + without
 	case s.p.KeepsNone():
-		return noneKeeps + ": for a time " + diagnosis.AllOf(of) + "nodes are without one"
+		return noNodeKeepsPod + ": for a time " + diagnosis.AllOf(of) + "nodes are without one"
 	case setAside != "" || lost && s.p.Desired.After > 0:
 		return "at most " + strconv.Itoa(worst) + " of the other " + wording.Plural(of, "node") + without +
-			wording.Behind("; ", setAside)
+			wording.WithPrefix("; ", setAside)
 	}
 	return "at most " + strconv.Itoa(worst) + " of " + wording.Plural(of, "node") + without
 }
 
 // stranded adds the nodes from which the rollout removes the pod because of a taint, and what would keep the pod there.
-func (s *planned) stranded() {
+func (s *planScreen) stranded() {
 	said := sets.New(s.p.KeptByRepair()...) // named by impact
 	if s.live != nil {
 		said.Insert(s.live.StrandedBeside(nil)...) // named by Problem
@@ -550,7 +552,7 @@ func (s *planned) stranded() {
 
 // removes returns the verb for the scheduler's removal of other pods. It returns "may remove" for a stalled rollout,
 // which may not reach their nodes.
-func (s *planned) removes(it string) string {
+func (s *planScreen) removes(it string) string {
 	if s.o.Code == plan.Stalls && s.p.Subject != plan.SubjectNew {
 		return "may remove"
 	}
@@ -558,12 +560,12 @@ func (s *planned) removes(it string) string {
 }
 
 // or introduces what helps in addition to a rollback.
-func (s *planned) or() string {
+func (s *planScreen) or() string {
 	return map[bool]string{true: "or "}[s.live != nil && s.live.GoesBack]
 }
 
 // rollBack adds the rollback of a rollout in progress that will stall, if explain does not show a fix yet.
-func (s *planned) rollBack() {
+func (s *planScreen) rollBack() {
 	if s.or() == "" {
 		return
 	}
@@ -577,9 +579,9 @@ func (s *planned) rollBack() {
 		screen.Word("--to-revision="+to)), effect, s.live.UndoneBy())
 }
 
-// ran returns the number of running pods whose template differs from the new one only in metadata and images. The API
-// server has admitted these pods.
-func (s *planned) ran() int {
+// admittedBefore returns the number of running pods whose template differs from the new one only in metadata and
+// images. The API server has admitted these pods.
+func (s *planScreen) admittedBefore() int {
 	// rules that may check metadata and images
 	dry := func(r admission.Refusal) bool { return r.Reason == admission.DryRunRejected }
 	if v := s.p.Admission; v != nil && slices.ContainsFunc(v.Refusals, dry) {
@@ -596,7 +598,7 @@ func (s *planned) ran() int {
 }
 
 // rejectedImpact adds the nodes without a pod if the API server rejects new pods.
-func (s *planned) rejectedImpact() {
+func (s *planScreen) rejectedImpact() {
 	room := 0
 	if v := s.p.Admission; len(v.Refusals) == 0 {
 		room = int(v.Passes)
@@ -620,7 +622,7 @@ func (s *planned) rejectedImpact() {
 }
 
 // gains adds the nodes that get a pod immediately, and those on which it never runs.
-func (s *planned) gains() {
+func (s *planScreen) gains() {
 	pending, rejected := sets.New(plan.Nodes(s.p.Unfit)...), sets.New(s.otherSystem()...)
 	var run, hang, none []string
 	for _, node := range plan.Nodes(s.p.Placement.Gain) {
@@ -653,7 +655,7 @@ func (s *planned) gains() {
 }
 
 // otherSystem returns the nodes whose kubelet rejects the pods of the template.
-func (s *planned) otherSystem() (nodes []string) {
+func (s *planScreen) otherSystem() (nodes []string) {
 	for _, p := range s.problems {
 		if p.Code == cause.PodOSNotSupported {
 			nodes = append(nodes, p.Nodes...)
@@ -664,7 +666,7 @@ func (s *planned) otherSystem() (nodes []string) {
 
 // placed adds the consequence for pods on nodes, grouped by the rule that decides it. verbs are the last four arguments
 // of would.
-func (s *planned) placed(nodes []plan.PlacementNode, verbs []string, when string) {
+func (s *planScreen) placed(nodes []plan.PlacementNode, verbs []string, when string) {
 	const most = 3
 	groups := plan.ByVerdict(nodes)
 	for i, g := range groups {
@@ -685,7 +687,7 @@ func (s *planned) placed(nodes []plan.PlacementNode, verbs []string, when string
 }
 
 // changes reports whether the change affects exactly these nodes.
-func (s *planned) changes(nodes []string) bool {
+func (s *planScreen) changes(nodes []string) bool {
 	if s.p.Change == nil {
 		return false
 	}
@@ -699,7 +701,7 @@ func (s *planned) changes(nodes []string) bool {
 
 // would returns the verb for n nodes: one or many for the current rollout, or "would" with oneWould or manyWould for a
 // change.
-func (s *planned) would(n int, one, many, oneWould, manyWould string) string {
+func (s *planScreen) would(n int, one, many, oneWould, manyWould string) string {
 	if s.p.OfChange() {
 		return "would " + wording.PluralOf(n, oneWould, manyWould)
 	}
@@ -707,7 +709,7 @@ func (s *planned) would(n int, one, many, oneWould, manyWould string) string {
 }
 
 // limit adds the limit of the rollout.
-func (s *planned) limit() {
+func (s *planScreen) limit() {
 	b := &s.p.Budget
 	if s.p.Old() == 0 || b.Kind == daemonset.BudgetNone || s.o.Code == plan.NotRolling ||
 		s.o.Code == plan.RemovesAllPods {
@@ -717,7 +719,7 @@ func (s *planned) limit() {
 }
 
 // pace returns how many pods the controller replaces at a time.
-func (s *planned) pace() string {
+func (s *planScreen) pace() string {
 	old, stay, stalls := s.p.Old(), s.o.Unserved(), s.o.Code == plan.Stalls
 	n, once := s.p.AtATime(s.o.AtATime), min(s.o.AtOnce, old)
 	switch {
@@ -747,7 +749,7 @@ func (s *planned) pace() string {
 }
 
 // causes adds what keeps a change from completing, and the commands that show more about it.
-func (s *planned) causes() {
+func (s *planScreen) causes() {
 	known := slices.DeleteFunc(slices.Clone(s.problems),
 		func(p *cause.Problem) bool { return s.p.Supposed(p.Nodes...) })
 	rejected := s.o.Code == plan.Stalls && s.o.Reason == cause.FailedCreate && s.p.Admission != nil
@@ -758,10 +760,10 @@ func (s *planned) causes() {
 	s.Checks(known)
 	if down := plan.Down(s.problems); s.o.Code == plan.Stalls && s.o.Reason == daemonset.StepBudgetSpent &&
 		len(down) > 0 {
-		s.Add(screen.Fault, "%s", s.hangs(down))
+		s.Add(screen.Fault, "%s", s.downNodesFault(down))
 	}
 	if rejected {
-		s.Admitted(s.p.Admission, s.o.Unserved(), s.ran())
+		s.Admitted(s.p.Admission, s.o.Unserved(), s.admittedBefore())
 	}
 	for _, p := range known {
 		if p.Code == cause.PodOSNotSupported {
@@ -796,9 +798,9 @@ func (s *planned) causes() {
 	}
 }
 
-// hangs describes how NotReady nodes use the limit. It names only the nodes that the user asked to treat as down.
-// Problem names the others.
-func (s *planned) hangs(down []string) string {
+// downNodesFault describes how NotReady nodes use the limit. It names only the nodes that the user asked to treat as
+// down. Problem names the others.
+func (s *planScreen) downNodesFault(down []string) string {
 	_, supposed := s.p.SplitDown(down)
 	who := wording.PluralOf(len(down), "the node", "the nodes") + ", not this change"
 	if len(supposed) > 0 {
@@ -817,22 +819,22 @@ func (s *planned) hangs(down []string) string {
 }
 
 // warnings adds the problems that the API server accepts.
-func (s *planned) warnings() {
+func (s *planScreen) warnings() {
 	for i, w := range s.p.Warnings {
 		words := s.warning(w)
 		if i == 0 || s.p.Warnings[i-1].Code != w.Code {
-			words = string(w.Code) + wording.Behind(": ", words)
+			words = string(w.Code) + wording.WithPrefix(": ", words)
 		}
 		s.Add(screen.Problem, "%s", words)
 	}
 }
 
 // warning explains a warning of the plan. The package sheet has the sentences.
-func (s *planned) warning(w plan.Warning) string {
+func (s *planScreen) warning(w plan.Warning) string {
 	who, undone := sheet.ManagerWords(managed.Manager{Tool: managed.Tool(wording.Fact(w.Facts, "tool")),
 		By: wording.Fact(w.Facts, "by")})
 	return s.Meaning(&cause.Problem{Code: w.Code,
-		Facts: wording.With(w.Facts, daemonset.Facts{"some": wording.NamesIn(w.Facts, "onNodes"), "who": who,
+		Facts: wording.MergeFacts(w.Facts, daemonset.Facts{"some": wording.NamesIn(w.Facts, "onNodes"), "who": who,
 			"undone": undone,
 			"fault":  ImageFault(template.ImageFault(wording.Fact(w.Facts, "fault"))),
 			"all": wording.Number(w.Facts, "count") > 1 &&
@@ -840,10 +842,10 @@ func (s *planned) warning(w plan.Warning) string {
 }
 
 // outlook adds the first step of the controller, and where the rollout stops.
-func (s *planned) outlook() {
+func (s *planScreen) outlook() {
 	n, then, when := s.p.Next, "without a fix", "next"
 	if s.p.OfChange() {
-		then, when = "if you "+s.does(), "first"
+		then, when = "if you "+s.instruction(), "first"
 		if down := s.p.Hypothetical(); len(down) > 0 {
 			then = "with " + wording.SomeNames(down) + " down"
 		}
@@ -858,7 +860,7 @@ func (s *planned) outlook() {
 		s.Add(screen.Outlook, "%s: %s", then, s.deletesAll())
 		return
 	case stalls: // the headline says this
-		s.Add(screen.Limit, "%s: %s", then, s.halts())
+		s.Add(screen.Limit, "%s: %s", then, s.stallPoint())
 	case waits && len(s.p.Waves) > 0 && s.p.Waves[0].At != nil && *s.p.Waves[0].At > 0:
 		s.Add(screen.Outlook, "%s; it continues in about %s", sheet.Idle(n.Reason, s.Header),
 			wording.Seconds(*s.p.Waves[0].At))
@@ -884,14 +886,14 @@ func (s *planned) outlook() {
 }
 
 // desiredGoes describes how DESIRED changes.
-func (s *planned) desiredGoes() string {
+func (s *planScreen) desiredGoes() string {
 	return "DESIRED " + wording.Either(s.p.OfChange(), "would go", "goes") + " from " +
 		strconv.Itoa(s.p.Desired.Before) +
 		" to " + strconv.Itoa(s.p.Desired.After)
 }
 
 // deletesAll describes the consequence for the pods if no node is eligible.
-func (s *planned) deletesAll() string {
+func (s *planScreen) deletesAll() string {
 	words := s.desiredGoes() + ", and the controller " + wording.Either(s.p.OfChange(), "would delete", "deletes") +
 		" every pod"
 	if more := len(s.p.Placement.Lose) - s.p.Desired.Before; more > 0 {
@@ -900,8 +902,8 @@ func (s *planned) deletesAll() string {
 	return words
 }
 
-// halts describes where a rollout stalls.
-func (s *planned) halts() string {
+// stallPoint describes where a rollout stalls.
+func (s *planScreen) stallPoint() string {
 	end := s.p.AtEnd()
 	updated, of := strconv.Itoa(end.Updated), " of "+strconv.Itoa(end.Desired)
 	available := strconv.Itoa(end.Available)
@@ -922,7 +924,7 @@ func (s *planned) halts() string {
 
 // applies reports whether the screen shows the commands that make the change. It does not show them for a change that
 // ends badly, except for a rollback.
-func (s *planned) applies() bool {
+func (s *planScreen) applies() bool {
 	if s.Asked.Undo {
 		return s.o.Reason != daemonset.StepBeingDeleted
 	}
@@ -932,7 +934,7 @@ func (s *planned) applies() bool {
 }
 
 // commands adds the commands that preview or follow the rollout.
-func (s *planned) commands() {
+func (s *planScreen) commands() {
 	asked := s.p.OfChange()
 	if asked && s.o.Code == plan.NotRolling && s.o.Reason == daemonset.StepOnDelete {
 		s.Screen.Add(screen.Preview, s.Again("plan-rollout", sheet.Flag{Name: "strategy", Value: "RollingUpdate"}))

@@ -15,7 +15,7 @@ import (
 
 // room adds the nodes on which the new pod does not fit, and the pods that make room for it. It adds nothing if the
 // rest of the screen is about that problem.
-func (s *planned) room() {
+func (s *planScreen) room() {
 	if s.live != nil {
 		for _, p := range s.p.Unfits() {
 			why := s.Meaning(p)
@@ -36,7 +36,7 @@ func (s *planned) room() {
 }
 
 // evicts names the pods of others that the scheduler removes to make room.
-func (s *planned) evicts() {
+func (s *planScreen) evicts() {
 	pods, nodes := s.p.Preempted()
 	if pods == 0 {
 		return
@@ -45,18 +45,19 @@ func (s *planned) evicts() {
 	before := removes + wording.Plural(pods, "pod") + " of lower priority to make room on:"
 	if x := s.p.Preempts[0]; len(nodes) == 1 {
 		budgets = x.Budgets
-		switch count, among := sheet.ChoiceOf(x.Pods, &x.Victims); {
+		switch count, among := sheet.VictimChoice(x.Pods, &x.Victims); {
 		case among != "":
 			before = removes + count + " of the pods " + among + ", which have a lower priority, to make room on"
 		case pods == 1:
 			before = removes + "pod " + x.Pods[0] + ", which has a lower priority, to make room on"
 		}
 	}
-	s.Screen.Add(screen.Impact, screen.Names{Before: before, Names: nodes, After: sheet.Against(budgets), Short: true})
+	s.Screen.Add(screen.Impact, screen.Names{Before: before, Names: nodes, After: sheet.BudgetWords(budgets),
+		Short: true})
 }
 
 // makeRoom adds why the new pod does not fit, and what helps.
-func (s *planned) makeRoom() {
+func (s *planScreen) makeRoom() {
 	var groups [unfitOtherwise + 1]misfit
 	for _, p := range s.p.Unfits() {
 		is := unfitOf(p.Facts)
@@ -82,7 +83,7 @@ func (s *planned) makeRoom() {
 }
 
 // ofStrategy reports whether the new pods do not fit because the old ones run next to them.
-func (s *planned) ofStrategy() bool {
+func (s *planScreen) ofStrategy() bool {
 	if s.live == nil {
 		return false
 	}

@@ -158,7 +158,7 @@ func Gate(g plan.Gate, p *plan.Plan) string {
 
 // assumed adds the assumptions of the plan, the decisive ones first. With -o wide, it adds a row for each of them, with
 // its code and source.
-func (s *planned) assumed() {
+func (s *planScreen) assumed() {
 	if s.Style.Wide {
 		t := &screen.Table{Columns: sheet.Columns("ASSUMPTION", "VALUE", "SOURCE")}
 		for _, a := range s.p.Assumptions {

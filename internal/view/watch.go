@@ -19,7 +19,8 @@ import (
 // WatchBegins returns the first line of a watch: the current state and the next step.
 func WatchBegins(p *follow.Progress, style wording.Style) string {
 	return fmt.Sprintf("%s following %s: %s; next: %s", p.Header.Snapshot.TakenAt.Format(wording.ClockTime),
-		screen.Clean(sheet.New(&p.Header, sheet.Asked{}, style).Subject()), standing(p), stepCounts(&p.Next, &p.Header))
+		screen.Clean(sheet.New(&p.Header, sheet.Asked{}, style).Subject()), stateWords(p),
+		stepCounts(&p.Next, &p.Header))
 }
 
 // WatchLine returns a line about an event and the state of the rollout. p is nil if more events of the same moment
@@ -27,7 +28,7 @@ func WatchBegins(p *follow.Progress, style wording.Style) string {
 func WatchLine(h follow.Happening, p *follow.Progress, style wording.Style) string {
 	line := h.At.Format(wording.ClockTime) + " " + happening(h)
 	if p != nil {
-		line += "; " + standing(p)
+		line += "; " + stateWords(p)
 	}
 	return screen.Clean(line)
 }
@@ -36,17 +37,17 @@ func WatchLine(h follow.Happening, p *follow.Progress, style wording.Style) stri
 func ended(p *follow.Progress) string {
 	switch p.End {
 	case follow.EndDone:
-		return wording.Either(p.Batches == 0, "no rollout in progress: ", "done: ") + far(p)
+		return wording.Either(p.Batches == 0, "no rollout in progress: ", "done: ") + progressWords(p)
 	case follow.EndDegraded:
-		return "done, but degraded: " + far(p) + ", without an available pod: " + stalledBy(&p.Outcome)
+		return "done, but degraded: " + progressWords(p) + ", without an available pod: " + stalledBy(&p.Outcome)
 	case follow.EndStuck:
-		return "stuck: " + far(p) + ", " + stalledBy(&p.Outcome)
+		return "stuck: " + progressWords(p) + ", " + stalledBy(&p.Outcome)
 	case follow.EndNotRolling:
-		return "no rollout: " + sheet.Idle(p.Outcome.Reason, &p.Header) + ", " + far(p)
+		return "no rollout: " + sheet.Idle(p.Outcome.Reason, &p.Header) + ", " + progressWords(p)
 	case follow.EndGone:
-		return "the DaemonSet was deleted: " + far(p)
+		return "the DaemonSet was deleted: " + progressWords(p)
 	}
-	return far(p)
+	return progressWords(p)
 }
 
 // WatchVerdict returns the headline of explain as a line.
@@ -71,13 +72,14 @@ func VerdictAbout(e *explain.Explanation) string {
 }
 
 // disconnected reports whether no changes arrive. If so, it changes the headline to show since when.
-func (a *live) disconnected() bool {
+func (a *liveScreen) disconnected() bool {
 	if a.l.Lost.IsZero() {
 		return false
 	}
 	h := &a.Screen.Headline
 	h.Clock, h.Tone = a.l.Clock.Format(wording.ClockTime), screen.Warn
-	h.Text = "not connected since " + a.l.Lost.Format(wording.ClockTime) + wording.Behind("; last seen: ", a.far())
+	h.Text = "not connected since " + a.l.Lost.Format(wording.ClockTime) +
+		wording.WithPrefix("; last seen: ", a.progressWords())
 	return true
 }
 
@@ -85,7 +87,7 @@ func (a *live) disconnected() bool {
 func WatchEnds(p *follow.Progress, why string, style wording.Style) string {
 	words := ended(p)
 	if why != "" {
-		words = why + " with " + standing(p)
+		words = why + " with " + stateWords(p)
 	}
 	return screen.Clean(fmt.Sprintf("%s %s; %s", p.Header.Snapshot.TakenAt.Format(wording.ClockTime), words,
 		batchWords(p)))
@@ -98,21 +100,21 @@ func WatchOwed(p *follow.Progress, style wording.Style) string {
 		wording.Either(len(p.Next.Waits) > 0, ", and may be waiting", "")
 }
 
-// far returns the progress of a rollout.
-func far(p *follow.Progress) string {
+// progressWords returns the progress of a rollout.
+func progressWords(p *follow.Progress) string {
 	return fmt.Sprintf("%d of %d updated, %d available", p.Counts.Updated, p.Counts.Desired, p.Counts.Available)
 }
 
-// standing returns the progress of a rollout and what remains.
-func standing(p *follow.Progress) string {
+// stateWords returns the progress of a rollout and what remains.
+func stateWords(p *follow.Progress) string {
 	if words := idleFor(p); words != "" && p.Outcome.ReachesEnd() {
-		return far(p) + ", " + words
+		return progressWords(p) + ", " + words
 	}
-	return far(p) + remaining(p)
+	return progressWords(p) + remainingWords(p)
 }
 
-// remaining returns what remains of a rollout, or where it stalls.
-func remaining(p *follow.Progress) string {
+// remainingWords returns what remains of a rollout, or where it stalls.
+func remainingWords(p *follow.Progress) string {
 	switch o := &p.Outcome; courseOf(o.Code) {
 	case plan.Stalls:
 		after := ", stalled: "
@@ -159,7 +161,7 @@ func courseOf(code plan.OutcomeCode) plan.OutcomeCode {
 
 // WatchWaits returns a line with the nodes that the rollout waits for longer than usual.
 func WatchWaits(p *follow.Progress, style wording.Style) string {
-	return screen.Clean(p.Header.Snapshot.TakenAt.Format(wording.ClockTime) + " " + standing(p))
+	return screen.Clean(p.Header.Snapshot.TakenAt.Format(wording.ClockTime) + " " + stateWords(p))
 }
 
 // stalledBy names the nodes that stall a rollout.

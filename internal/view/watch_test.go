@@ -324,7 +324,7 @@ func TestRemaining(t *testing.T) {
 				"Ready (ProbeFailing)"},
 	} {
 		p := progress(func(p *follow.Progress) { tt.change(&p.Outcome) })
-		if got := remaining(p); got != tt.want {
+		if got := remainingWords(p); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}

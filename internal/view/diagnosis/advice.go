@@ -53,13 +53,13 @@ func (a *Answer) doPart(d explain.Advice, advice []explain.Advice, problems []*e
 		if n > 0 {
 			a.To = screen.Other
 		} else if f.Code != remedy.RollBack || !a.blames(&f) {
-			a.leads()
+			a.addLead()
 		}
 		a.fix(&f)
 	}
 	a.To = then
 	if !a.GoesBack || len(advice) > 1 { // otherwise the plan gives the command
-		a.leads()
+		a.addLead()
 	}
 	if of.Yes("noNetwork") && of.Text("service") != "" {
 		a.Screen.Add(a.To, a.Kubectl("kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations",
@@ -78,8 +78,8 @@ func AdvisedFirst(code explain.AdviceCode, fixes []remedy.Remedy) []remedy.Remed
 	return slices.Concat(fixes[i:i+1], fixes[:i], fixes[i+1:])
 }
 
-// leads adds the text that introduces a command, unless it is already on the screen.
-func (a *Answer) leads() {
+// addLead adds the text that introduces a command, unless it is already on the screen.
+func (a *Answer) addLead() {
 	if a.Lead != "" {
 		a.Add(a.To, "%s", a.After+a.Lead)
 		a.Lead, a.After = "", ""
@@ -163,9 +163,9 @@ func (a *Answer) oneAct() (*remedy.Remedy, string) {
 		" is at fault, roll back, which may solve " + which
 }
 
-// firstly returns what to do so that the API server admits a pod, or "" if that is unknown. runs is set if pods of the
-// template run.
-func firstly(r *admission.Refusal, namespace string, runs bool) string {
+// admissionStep returns what to do so that the API server admits a pod, or "" if that is unknown. runs is set if pods
+// of the template run.
+func admissionStep(r *admission.Refusal, namespace string, runs bool) string {
 	name, again := wording.Phrase(`"`, screen.Clean(r.Name), `"`),
 		wording.Either(runs, " again", ", or correct its name")
 	switch owner := "ask the owner of namespace " + screen.Clean(namespace); r.Reason {

@@ -102,7 +102,7 @@ func (d *advised) where() string {
 	switch {
 	case len(d.Nodes) > 1:
 		return "these nodes"
-	case len(d.Nodes) == 1 && (len(d.all) > 1 || len(d.a.told) == 1):
+	case len(d.Nodes) == 1 && (len(d.all) > 1 || len(d.a.namedNodes) == 1):
 		return "the node"
 	}
 	return wording.SomeNames(d.Nodes)
@@ -483,7 +483,7 @@ func (d *advised) first() string {
 		return ""
 	}
 	runs := d.a.Works() > 0
-	words := firstly(r, d.a.Header.DaemonSet.Namespace, runs)
+	words := admissionStep(r, d.a.Header.DaemonSet.Namespace, runs)
 	if words != "" && runs && r.Reason != admission.QuotaExceeded {
 		words += "; until then restart and drain nothing"
 	}

@@ -85,7 +85,7 @@ func TestFirstly(t *testing.T) {
 		admission.PodInvalid:             "correct the template",
 		admission.DryRunRejected:         "correct what its message names",
 	} {
-		if got := firstly(&admission.Refusal{Reason: reason, Name: "x"}, "ns", true); got != want {
+		if got := admissionStep(&admission.Refusal{Reason: reason, Name: "x"}, "ns", true); got != want {
 			t.Errorf("%s: %q, want %q", reason, got, want)
 		}
 	}

@@ -32,13 +32,13 @@ func Explain(e *explain.Explanation, asked sheet.Asked, style wording.Style) *An
 	a.Outlook()
 	a.status()
 	a.wide()
-	a.further()
+	a.hideDetails()
 	return a
 }
 
-// further hides the details that explain neither the problem, its cause, its effects nor the actions to take. The flag
-// --all shows them.
-func (a *Answer) further() {
+// hideDetails hides the details that explain neither the problem, its cause, its effects nor the actions to take. The
+// flag --all shows them.
+func (a *Answer) hideDetails() {
 	if a.Style.Wide {
 		return
 	}
@@ -46,7 +46,7 @@ func (a *Answer) further() {
 	if a.Screen.Has(screen.Then) || len(a.E.Fixes()) > 0 {
 		a.Screen.Further(screen.Preview)
 	}
-	a.Fits(len(a.E.Advice))
+	a.FitScreen(len(a.E.Advice))
 }
 
 // Answer builds the screen of one Explanation.
@@ -61,8 +61,8 @@ type Answer struct {
 	atEnd    bool // one rollback for several problems follows at the end of the screen
 	InTable  bool // a table shows the problems
 	// the headline shows the duration of the problems and the number of nodes without an available pod
-	Counts bool
-	told   []string // the nodes that the problems name, sorted
+	Counts     bool
+	namedNodes []string // the nodes that the problems name, sorted
 }
 
 func New(e *explain.Explanation, asked sheet.Asked, style wording.Style) *Answer {
@@ -71,9 +71,9 @@ func New(e *explain.Explanation, asked sheet.Asked, style wording.Style) *Answer
 
 // Present adds the current state, its cause and the actions to take.
 func (a *Answer) Present() {
-	a.told = a.inProblems()
+	a.namedNodes = a.problemNodes()
 	a.Impact()
-	a.stands()
+	a.addStall()
 	a.Rollout()
 	a.Change()
 	a.Limit()
@@ -107,7 +107,7 @@ func (a *Answer) Headline() {
 func (a *Answer) Words() (string, screen.Tone) {
 	v, n := Verdicts[a.E.Verdict.Code], len(a.E.Matters())
 	switch code := a.E.Verdict.Code; {
-	case code == explain.Healthy && a.count("desired") == 0 && a.nowhere() != "":
+	case code == explain.Healthy && a.count("desired") == 0 && a.whyNoneEligible() != "":
 		v.Words, v.tone = "NO ELIGIBLE NODE", screen.Bad
 	case a.E.Has(cause.ControllerSilent) != nil:
 		v.Words, v.tone = "CONTROLLER SILENT", screen.Bad
@@ -124,8 +124,8 @@ func (a *Answer) Words() (string, screen.Tone) {
 	return v.Words, v.tone
 }
 
-// begins returns the first clause of the headline: the progress so far.
-func (a *Answer) begins() string {
+// progressClause returns the first clause of the headline: the progress so far.
+func (a *Answer) progressClause() string {
 	desired := a.count("desired")
 	older := desired - a.count("updated") // the status counts a node by its oldest pod
 	pods := wording.Plural(desired, "pod")
@@ -157,17 +157,17 @@ func (a *Answer) begins() string {
 // Summary returns the sentence of the headline: the progress, the problems, and the automatic next steps.
 func (a *Answer) Summary() string {
 	code, why := a.E.Verdict.Code, a.Why(2)
-	words := a.begins()
+	words := a.progressClause()
 	switch {
 	case code == explain.BeingDeleted || code == explain.Unknown:
 		return words
 	case code == explain.NotObserved || code == explain.AwaitingDelete:
-		return wording.Joined("; ", words, a.nowhere())
+		return wording.Joined("; ", words, a.whyNoneEligible())
 	case a.counted():
-		return wording.Joined("; ", why+wording.Behind(" ", wording.Bracketed(a.age())), a.unserved())
+		return wording.Joined("; ", why+wording.WithPrefix(" ", wording.Bracketed(a.age())), a.unserved())
 	case a.count("desired") > 0 && a.E.Rollout.UnderWay && (code == explain.Stuck || code == explain.Progressing):
 		updated := strconv.Itoa(a.count("updated")) + " of " + wording.Plural(a.count("desired"), "pod") + " updated"
-		return wording.Joined("; ", updated, a.left(), why)
+		return wording.Joined("; ", updated, a.timeLeft(), why)
 	case a.E.Has(cause.ControllerSilent) != nil, code == explain.Healthy && a.count("desired") > 0:
 		// begin with the problem
 		return wording.Joined("; ", why, words)
@@ -227,9 +227,9 @@ func noneAvailable(n, of int) string {
 		" no available pod"
 }
 
-// left returns the time until a rollout completes automatically, or the point where it stops. It returns "" if both are
-// unknown.
-func (a *Answer) left() string {
+// timeLeft returns the time until a rollout completes automatically, or the point where it stops. It returns "" if both
+// are unknown.
+func (a *Answer) timeLeft() string {
 	o := cmp.Or(a.E.Outlook, &explain.Outlook{})
 	switch {
 	case o.Code == explain.Stalls:
@@ -246,30 +246,31 @@ func (a *Answer) left() string {
 
 // Why names the worst problems, up to most. It returns "" if there is no problem.
 func (a *Answer) Why(most int) string {
-	return wording.Joined(", ", sheet.Why(a.E.Matters(), a.Clause, most), a.nowhere())
+	return wording.Joined(", ", sheet.Why(a.E.Matters(), a.Clause, most), a.whyNoneEligible())
 }
 
-// nowhere returns why no node is eligible and the consequence for the pods. It returns "" if a node is eligible.
-func (a *Answer) nowhere() string {
+// whyNoneEligible returns why no node is eligible and the consequence for the pods. It returns "" if a node is
+// eligible.
+func (a *Answer) whyNoneEligible() string {
 	p := a.E.Has(cause.NoEligibleNode)
 	if p == nil {
 		return ""
 	}
-	return cmp.Or(noneOf(a.noneBy()), noneNear(wording.Known{Facts: p.Facts, Now: a.Now})) +
+	return cmp.Or(excludingRuleWords(a.excludingRule()), nearestExclusion(wording.Known{Facts: p.Facts, Now: a.Now})) +
 		sheet.NoneThen(wording.Known{Facts: p.Facts, Now: a.Now})
 }
 
-// noneBy returns the rule that excludes all nodes. It returns the zero value if several rules do, or if a node is
-// eligible.
-func (a *Answer) noneBy() (rule explain.ColumnGroup) {
+// excludingRule returns the rule that excludes all nodes. It returns the zero value if several rules do, or if a node
+// is eligible.
+func (a *Answer) excludingRule() (rule explain.ColumnGroup) {
 	if g := a.E.Groups("DESIRED", false); len(g) == 1 && a.E.Has(cause.NoEligibleNode) != nil {
 		rule = g[0]
 	}
 	return rule
 }
 
-// noneOf describes a single rule that excludes all nodes. It returns "" for other rules.
-func noneOf(g explain.ColumnGroup) string {
+// excludingRuleWords describes a single rule that excludes all nodes. It returns "" for other rules.
+func excludingRuleWords(g explain.ColumnGroup) string {
 	switch g.Reason {
 	case daemonset.NodeSelector:
 		return "no node has the label " + wording.Fact(g.Facts, "key") + "=" + wording.Fact(g.Facts, "want")
@@ -279,8 +280,8 @@ func noneOf(g explain.ColumnGroup) string {
 	return ""
 }
 
-// noneNear describes what excludes the nodes that come closest to being eligible.
-func noneNear(f wording.Known) string {
+// nearestExclusion describes what excludes the nodes that come closest to being eligible.
+func nearestExclusion(f wording.Known) string {
 	by, picks := f.Text("excludedBy"), sheet.Selects(f)
 	nearest, taints := f.Count("nearest"), f.Count("taints")
 	switch {
@@ -327,7 +328,7 @@ func (a *Answer) Clause(p *explain.Problem, nodes []string) string {
 	case daemonset.VanishedNodeInSurge:
 		return "a pod of a deleted node blocks every step"
 	}
-	return a.does(p, nodes)
+	return a.predicate(p, nodes)
 }
 
 // misscheduled describes the consequence for the pods on nodes that are not eligible.
@@ -343,8 +344,8 @@ func (a *Answer) misscheduled(p *explain.Problem, some string) string {
 	}
 }
 
-// does describes a problem of pods or nodes with its predicate.
-func (a *Answer) does(p *explain.Problem, nodes []string) string {
+// predicate describes a problem of pods or nodes with its predicate.
+func (a *Answer) predicate(p *explain.Problem, nodes []string) string {
 	words, o := wording.Predicates[p.Code].ByProbe(p.Facts), cmp.Or(p.Blame, &cause.Blame{})
 	if o.Who == cause.WhoChange && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.Noun != "" {
 		return AllOf(len(nodes)) + "new pods " + words.Many
@@ -374,9 +375,9 @@ func AllHave(n int) string { return wording.PluralOf(n, "the only node has", All
 // AllOf returns "both " or a phrase such as "all 3 ".
 func AllOf(n int) string { return wording.PluralOf(n-1, "both ", fmt.Sprintf("all %d ", n)) }
 
-// impacted holds the text of Impact: the text before and after the names of nodes, and shorter texts for a screen that
-// already names the nodes.
-type impacted struct {
+// impactWords holds the text of Impact: the text before and after the names of nodes, and shorter texts for a screen
+// that already names the nodes.
+type impactWords struct {
 	before, after string
 	instead       string // replaces everything if the headline also shows the number of nodes
 	count         string // replaces before if the names are left out
@@ -384,7 +385,7 @@ type impacted struct {
 }
 
 // impacts describes which nodes have no available pod.
-func (a *Answer) impacts(affected explain.Affected, named bool) (words impacted) {
+func (a *Answer) impacts(affected explain.Affected, named bool) (words impactWords) {
 	i, unread := cmp.Or(a.E.Impact, &explain.Impact{}), sheet.Unread(a.Header)
 	have := AllHave(len(i.Without) + i.Served)
 	switch none := a.E.Has(cause.NoEligibleNode); affected {
@@ -420,9 +421,9 @@ func (a *Answer) impacts(affected explain.Affected, named bool) (words impacted)
 }
 
 // someAffected returns how many nodes have no available pod, and how many have one.
-func (a *Answer) someAffected(i *explain.Impact) impacted {
+func (a *Answer) someAffected(i *explain.Impact) impactWords {
 	n, all := len(i.Without), len(i.Without)+i.Served
-	words := impacted{count: noneAvailable(n, all), short: true}
+	words := impactWords{count: noneAvailable(n, all), short: true}
 	words.before = words.count + ":"
 	switch of := ""; {
 	case i.Served == 0:
@@ -452,9 +453,9 @@ func (a *Answer) Impact() {
 		}
 	}
 	if a.counted() && affected == explain.AffectedSome && i.Served == 0 { // the headline says that no node has one
-		nodes, words = nil, impacted{}
+		nodes, words = nil, impactWords{}
 	}
-	switch told := len(nodes) > 0 && slices.Equal(slices.Sorted(slices.Values(nodes)), a.told); {
+	switch told := len(nodes) > 0 && slices.Equal(slices.Sorted(slices.Values(nodes)), a.namedNodes); {
 	case told && a.counted():
 		a.Add(screen.Impact, "%s", words.instead)
 	case told && words.count != "":
@@ -485,7 +486,7 @@ func (a *Answer) uncounted(nodes []string) {
 	pods := "the " + wording.PluralOf(n, "pod", strconv.Itoa(n)+" pods") + " on"
 	exist := wording.PluralOf(n, " still exists", " still exist") + ", but DESIRED and READY do not count " +
 		wording.PluralOf(n, "it", "them") + ": alerts on DESIRED or READY do not fire"
-	if rows, _ := a.E.Listed(); len(rows) == 1 && sets.New(a.told...).HasAll(nodes...) {
+	if rows, _ := a.E.Listed(); len(rows) == 1 && sets.New(a.namedNodes...).HasAll(nodes...) {
 		a.Add(screen.Impact, "%s", pods+wording.PluralOf(n, " this node", " these nodes")+exist)
 		return
 	}
@@ -558,7 +559,8 @@ func (a *Answer) Change() {
 	if a.E.Change == nil || a.E.Verdict.Code == explain.BeingDeleted {
 		return
 	}
-	for _, l := range difftext.Few(difftext.Style{All: a.Style.All, Brief: true}.ChangeLines(a.E.Change.Change), 3,
+	for _, l := range difftext.FirstLines(difftext.Style{All: a.Style.All,
+		Brief: true}.ChangeLines(a.E.Change.Change), 3,
 		"more change", a.Style) {
 		a.Add(screen.Change, "%s", l)
 	}
@@ -617,8 +619,8 @@ func (a *Answer) used(n, limit int) string {
 	return words
 }
 
-// stands adds that a rollout is stalled because its limit is reached.
-func (a *Answer) stands() {
+// addStall adds that a rollout is stalled because its limit is reached.
+func (a *Answer) addStall() {
 	b := &a.E.Budget
 	if a.E.Verdict.Code != explain.Stuck || !a.E.Rollout.UnderWay || b.Kind == daemonset.BudgetNone || b.Used == nil ||
 		a.E.Next.Deletes.Len() > 0 {
@@ -655,7 +657,7 @@ func (a *Answer) problems(of []*explain.Problem, titled bool) {
 		a.Screen.Add(screen.Notes, a.Detail(p)...)
 	}
 	if !short {
-		rows = a.aside(rows)
+		rows = a.mainRows(rows)
 	}
 	if a.E.Gravity() == explain.GravityNone || len(rows) > sheet.MostProblems {
 		a.Screen.Add(screen.Body, a.ProblemTable(Heads[a.E.Gravity()], rows))
@@ -667,7 +669,7 @@ func (a *Answer) problems(of []*explain.Problem, titled bool) {
 		if a.counted() && (len(rows) > 1 || len(a.E.Matters()) == 1) {
 			since = ""
 		}
-		says := since + wording.Behind(": ", a.Meaning(p))
+		says := since + wording.WithPrefix(": ", a.Meaning(p))
 		what := screen.Names{Before: string(p.Code) + says}
 		if len(p.Nodes) > 0 && !a.namedAbove(p, rows) {
 			what = screen.Names{Before: string(p.Code) + " on", Names: p.Nodes, After: says, Short: true}
@@ -684,7 +686,7 @@ func (a *Answer) problems(of []*explain.Problem, titled bool) {
 		}
 		// put each message next to its problem
 		if message := a.Reported(p); len(rows) > 1 && p.Facts["furtherMessages"] == nil {
-			what.After += wording.Behind(": ", message)
+			what.After += wording.WithPrefix(": ", message)
 			a.Screen.Add(screen.Problem, what, screen.Text(a.Started(p)))
 			continue
 		}
@@ -699,8 +701,8 @@ func (a *Answer) namedAbove(p *explain.Problem, rows []*explain.Problem) bool {
 		wording.Predicates[p.Code].Noun != "" && p.Code != cause.FailedCreate
 }
 
-// aside returns the rows that matter. It hides the others without --all.
-func (a *Answer) aside(rows []*explain.Problem) []*explain.Problem {
+// mainRows returns the rows that matter. It hides the others without --all.
+func (a *Answer) mainRows(rows []*explain.Problem) []*explain.Problem {
 	matters := a.E.Matters()
 	is := func(p *explain.Problem) bool { return slices.Contains(matters, p) }
 	if others := slices.DeleteFunc(slices.Clone(rows), is); len(others) > 0 {
@@ -715,8 +717,8 @@ func saysAll(p *explain.Problem) bool {
 		p.Blame.Who == cause.WhoOtherWorkload && p.Code == cause.HostPortConflict
 }
 
-// inProblems returns the sorted nodes of the problems, or nil if Problem does not name all of them.
-func (a *Answer) inProblems() []string {
+// problemNodes returns the sorted nodes of the problems, or nil if Problem does not name all of them.
+func (a *Answer) problemNodes() []string {
 	rows, _ := a.E.Listed()
 	if a.E.Gravity() == explain.GravityNone || len(rows) > sheet.MostProblems && len(a.E.Advice) < 2 {
 		return nil
@@ -855,5 +857,5 @@ func (a *Answer) Because() string {
 	case explain.Unknown, explain.NotObserved, explain.BeingDeleted:
 		return a.Summary()
 	}
-	return cmp.Or(a.Why(1), a.left(), "-")
+	return cmp.Or(a.Why(1), a.timeLeft(), "-")
 }

@@ -88,7 +88,7 @@ func (a *Answer) inOneLine(i int, of *explain.Part) {
 	if len(of.Problems) > 0 {
 		fault = a.Origin(of.Problems[0])
 	}
-	a.Screen.Part(a.titleOf(i, of) + wording.Behind(": ", fault))
+	a.Screen.Part(a.titleOf(i, of) + wording.WithPrefix(": ", fault))
 }
 
 // part begins a part about one thing to do. Its title names the problem, its nodes and its duration.
@@ -169,8 +169,8 @@ var fixes = map[remedy.Code]func(*Answer, *remedy.Remedy){
 	remedy.DeletePods:          (*Answer).deletePods,
 }
 
-// rollsOut follows an action that changes the template.
-const rollsOut = " (this starts a rollout of all pods)"
+// startsRollout follows an action that changes the template.
+const startsRollout = " (this starts a rollout of all pods)"
 
 // quoted appends quoted names to the words of a command.
 func quoted(words []screen.Word, names []string) []screen.Word {
@@ -222,7 +222,7 @@ func (a *Answer) repairNodes(f *remedy.Remedy) {
 }
 
 func (a *Answer) publishImage(f *remedy.Remedy) {
-	a.Act(a.To, "publish a new image, for "+cmp.Or(screen.Clean(f.Value), "these nodes")+" too"+rollsOut, nil)
+	a.Act(a.To, "publish a new image, for "+cmp.Or(screen.Clean(f.Value), "these nodes")+" too"+startsRollout, nil)
 }
 
 func (a *Answer) excludeNodes(f *remedy.Remedy) {
@@ -287,12 +287,12 @@ func (a *Answer) lowerRequest(f *remedy.Remedy) {
 				wording.Fact(p.Facts, "free")
 		}
 	}
-	a.Act(a.To, words+rollsOut, nil)
+	a.Act(a.To, words+startsRollout, nil)
 }
 
 func (a *Answer) correctTemplate(*remedy.Remedy) {
 	if len(a.E.Fixes()) == 1 {
-		a.Act(a.To, "correct the template"+rollsOut, nil)
+		a.Act(a.To, "correct the template"+startsRollout, nil)
 	}
 }
 
@@ -631,7 +631,7 @@ func (a *Answer) raise(f *remedy.Remedy) {
 	}
 	loses := ""
 	if i := a.E.Impact; i != nil {
-		loses = sheet.Costs(i.Uncounted)
+		loses = sheet.LossWords(i.Uncounted)
 	}
 	a.Act(a.To, words+":", a.LimitTo(field, f.Value), loses, a.UndoneBy())
 	a.Act(a.To, "and afterwards back to "+before+":", a.LimitTo(field, before))

@@ -91,7 +91,7 @@ func (a *Answer) node(n *explain.Node) {
 func (a *Answer) reports(p *explain.Problem) {
 	what := wording.Joined("; ", a.Meaning(p), a.Started(p))
 	if what != "" || p.Code != cause.NoPod { // the headline says this
-		a.Add(screen.Problem, "%s", string(p.Code)+wording.Behind(": ", what))
+		a.Add(screen.Problem, "%s", string(p.Code)+wording.WithPrefix(": ", what))
 	}
 	if p.Code != cause.Misscheduled {
 		a.Screen.Add(screen.Message, a.Messages(p)...)
@@ -274,10 +274,10 @@ func (a *Answer) fit(n *explain.Node) string {
 // preempts names the pods that the scheduler would remove from the node.
 func preempts(pods []string, v *cause.Victims) string {
 	words := wording.Plural(len(pods), "pod") + " of lower priority for it: " + wording.SomeNames(pods)
-	if count, among := sheet.ChoiceOf(pods, v); among != "" {
+	if count, among := sheet.VictimChoice(pods, v); among != "" {
 		words = count + " of these pods of lower priority for it: " + among
 	}
-	return "the scheduler removes " + words + sheet.Against(v.Budgets)
+	return "the scheduler removes " + words + sheet.BudgetWords(v.Budgets)
 }
 
 // rejections returns everything that keeps a pod off a node. The last one includes the result of preemption.
@@ -287,7 +287,7 @@ func (a *Answer) rejections(r *cause.Room) (words []string) {
 		all = []cause.Rejection{{Facts: r.Facts}}
 	}
 	for i, r := range all {
-		f := wording.With(r.Facts, nil)
+		f := wording.MergeFacts(r.Facts, nil)
 		if i < len(all)-1 {
 			delete(f, "preemption")
 		}

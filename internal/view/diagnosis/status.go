@@ -144,10 +144,11 @@ func (a *Answer) desired() {
 	all, excluded, notReady := a.E.Eligible()
 	t := &screen.Table{Columns: []screen.Column{{Wrap: true, Short: true}, {Wrap: true}}}
 	for _, g := range a.E.Groups("DESIRED", false) {
-		if whole := wording.Placement(g.Reason, g.Facts); whole != exclusion(&g) {
+		if whole := wording.Placement(g.Reason, g.Facts); whole != exclusionWords(&g) {
 			a.Screen.Add(screen.Rollout, screen.Names{Before: whole + ":", Names: g.Nodes, Short: true})
 		}
-		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Names: g.Nodes}, {Lines: []string{exclusion(&g)}}}})
+		t.Rows = append(t.Rows, screen.Row{Cells: []screen.Cell{{Names: g.Nodes},
+			{Lines: []string{exclusionWords(&g)}}}})
 	}
 	switch {
 	case excluded > 0 && len(t.Rows) == 1:
@@ -171,8 +172,8 @@ func (a *Answer) desired() {
 	}
 }
 
-// exclusion returns why nodes are not eligible. For a well-known taint, it returns the meaning of the taint.
-func exclusion(g *explain.ColumnGroup) string {
+// exclusionWords returns why nodes are not eligible. For a well-known taint, it returns the meaning of the taint.
+func exclusionWords(g *explain.ColumnGroup) string {
 	meaning := wording.TaintMeanings[wording.Fact(g.Facts, "key")]
 	if g.Reason == daemonset.TaintNotTolerated && meaning != "" && g.Facts["taints"] == nil {
 		return meaning

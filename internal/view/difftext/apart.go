@@ -24,7 +24,7 @@ const (
 
 // apart returns two different values, shortened to their differences. The two results never look the same.
 func (s Style) apart(old, new template.Value) (before, after string) {
-	before, after = both(old, new)
+	before, after = distinctPair(old, new)
 	if old.List() != nil && new.List() != nil && !s.fits(before, after) {
 		return s.twoLists(old, new)
 	}
@@ -183,11 +183,11 @@ func Written(v template.Value, how writing) string {
 	if text, isText := v.Text(); isText && how == asRead && isSeen(text) {
 		return text
 	}
-	return exact(v.String(), how == AsASCII)
+	return escapedJSON(v.String(), how == AsASCII)
 }
 
-// both formats two complete values. Different values look different.
-func both(old, new template.Value) (before, after string) {
+// distinctPair formats two complete values. Different values look different.
+func distinctPair(old, new template.Value) (before, after string) {
 	one, isText := old.Text()
 	other, areTexts := new.Text()
 	for how := asRead; how <= AsASCII; how++ {
@@ -213,9 +213,9 @@ func invisible(r rune) bool {
 		unicode.In(r, unicode.M, unicode.Other_Default_Ignorable_Code_Point) || r == brailleBlank
 }
 
-// exact formats a JSON value without loss. It escapes invisible characters and spaces that a reader could miss. If
-// ascii is set, it also escapes all characters outside ASCII.
-func exact(raw string, ascii bool) string {
+// escapedJSON formats a JSON value without loss. It escapes invisible characters and spaces that a reader could miss.
+// If ascii is set, it also escapes all characters outside ASCII.
+func escapedJSON(raw string, ascii bool) string {
 	var b []byte
 	r := []rune(raw)
 	for i, c := range r {

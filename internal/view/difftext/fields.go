@@ -110,9 +110,9 @@ func (s Style) how(d *template.Difference) (how, note string) {
 	}
 	switch {
 	case d.Old.Absent():
-		return " added" + wording.Behind(": ", new), note
+		return " added" + wording.WithPrefix(": ", new), note
 	case d.New.Absent():
-		return " removed" + wording.Behind(", was ", old), note
+		return " removed" + wording.WithPrefix(", was ", old), note
 	case old == "" || new == "" || d.Old.Equal(d.New):
 		return " changed", note
 	}
@@ -163,7 +163,7 @@ func (s Style) Sides(d *template.Difference) (before, after string) {
 	case what == template.WhatImage && (s.Brief || !s.All):
 		a, b := d.Images()
 		if one, other := ImageWords(a), ImageWords(b); one != other {
-			return both(template.ValueOf(one), template.ValueOf(other))
+			return distinctPair(template.ValueOf(one), template.ValueOf(other))
 		}
 	}
 	return s.apart(d.Old, d.New)
@@ -215,9 +215,9 @@ func tolerationWords(v template.Value) (all []string) {
 		case corev1.TolerationOpEqual:
 			words += "=" + value
 		default:
-			words += " " + string(operator) + wording.Behind(" ", value)
+			words += " " + string(operator) + wording.WithPrefix(" ", value)
 		}
-		words += wording.Behind(":", screen.Clean(string(t.Effect)))
+		words += wording.WithPrefix(":", screen.Clean(string(t.Effect)))
 		if t.TolerationSeconds != nil {
 			words += fmt.Sprintf(" for %d s", *t.TolerationSeconds)
 		}
@@ -226,8 +226,8 @@ func tolerationWords(v template.Value) (all []string) {
 	return all
 }
 
-// Few returns the first lines, up to most, and a line with the number of the others.
-func Few(lines []string, most int, what string, style wording.Style) []string {
+// FirstLines returns the first lines, up to most, and a line with the number of the others.
+func FirstLines(lines []string, most int, what string, style wording.Style) []string {
 	if more := len(lines) - most; more > 1 && !style.All {
 		return append(lines[:most:most], wording.Plural(more, what)+" with --all")
 	}

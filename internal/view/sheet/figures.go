@@ -143,7 +143,7 @@ func podOn(p *plan.MapPod) string {
 	if p.Revision > 0 {
 		return "revision " + podRevision(p)
 	}
-	return cmp.Or(wording.Behind("hash ", p.Hash), "no revision")
+	return cmp.Or(wording.WithPrefix("hash ", p.Hash), "no revision")
 }
 
 func podRevision(p *plan.MapPod) string {
@@ -164,7 +164,7 @@ type LimitOf struct {
 func (l LimitOf) words() string {
 	field, limit := wording.Either(l.Kind == daemonset.BudgetSurge, "maxSurge", "maxUnavailable"), strconv.Itoa(l.Limit)
 	if l.Spec != limit {
-		field += wording.Behind(" ", screen.Clean(l.Spec))
+		field += wording.WithPrefix(" ", screen.Clean(l.Spec))
 	}
 	return "limit " + limit + " (" + field + ")"
 }

@@ -352,7 +352,7 @@ func (f *finding) misscheduled() string {
 
 // held returns why the controller does not write a status, or "" if nothing prevents it.
 func (f *finding) held() string {
-	return wording.Behind("; ", heldUp[daemonset.Reason(f.Text("heldUpBy"))])
+	return wording.WithPrefix("; ", noStatusReasons[daemonset.Reason(f.Text("heldUpBy"))])
 }
 
 func (f *finding) notObserved() string {
@@ -578,7 +578,7 @@ func DoesNotFit(f wording.Known, n int) string {
 	switch plugin := f.Text("plugin"); {
 	case requested == "1" && resource == "pods":
 		return wording.PluralOf(n, "the node runs as many pods as it may", "the nodes run as many pods as they may") +
-			wording.Behind(": ", allocatable) + nobodyLower(f)
+			wording.WithPrefix(": ", allocatable) + nobodyLower(f)
 	case f.Yes("beyond") && allocatable == "":
 		return requests + ", more than " + wording.PluralOf(n, "the node has", "any of these nodes has") +
 			" allocatable"
@@ -638,8 +638,8 @@ func nobodyLower(f wording.Known) string {
 	return ""
 }
 
-// heldUp has the reasons for which the controller does not write a status.
-var heldUp = map[daemonset.Reason]string{
+// noStatusReasons has the reasons for which the controller does not write a status.
+var noStatusReasons = map[daemonset.Reason]string{
 	cause.FailedCreate:            "this version of the controller writes none while the API server rejects its pods",
 	daemonset.InvalidBudget:       "this version of the controller writes none while its step fails",
 	daemonset.VanishedNodeInSurge: "this version of the controller writes none while its step fails",

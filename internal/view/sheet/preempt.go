@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/cause"
 )
 
-// Against names the PodDisruptionBudgets that protect the removed pods. It returns "" if there are none.
-func Against(budgets []string) string {
+// BudgetWords names the PodDisruptionBudgets that protect the removed pods. It returns "" if there are none.
+func BudgetWords(budgets []string) string {
 	are := wording.PluralOf(len(budgets), "PodDisruptionBudget ", "PodDisruptionBudgets ")
 	return wording.Phrase(" (against "+are, wording.SomeNames(budgets), ")")
 }
 
-// ChoiceOf returns how many pods the scheduler removes, and the pods that it chooses from. It returns "" for both if
-// the scheduler has no choice.
-func ChoiceOf(pods []string, v *cause.Victims) (count, among string) {
+// VictimChoice returns how many pods the scheduler removes, and the pods that it chooses from. It returns "" for both
+// if the scheduler has no choice.
+func VictimChoice(pods []string, v *cause.Victims) (count, among string) {
 	if len(v.Others) == 0 {
 		return "", ""
 	}

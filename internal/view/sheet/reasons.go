@@ -76,8 +76,8 @@ func (a *Sheet) quoted(p *explain.Problem, message string) string {
 	return `"` + a.Style.Brief(message, columns) + `"`
 }
 
-// Costs names the nodes that lose their pod because of a remedy. It returns "" if there are none.
-func Costs(nodes []string) string {
+// LossWords names the nodes that lose their pod because of a remedy. It returns "" if there are none.
+func LossWords(nodes []string) string {
 	lose := wording.PluralOf(len(nodes), ", which is not eligible, loses its pod",
 		", which are not eligible, lose their pod")
 	return wording.Phrase(wording.SomeNames(nodes), lose)

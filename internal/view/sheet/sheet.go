@@ -200,7 +200,8 @@ func (a *Sheet) ProblemLines(before string, problems []*cause.Problem) {
 		return
 	}
 	for _, p := range problems {
-		what := screen.Names{Before: before + string(p.Code), After: a.Since(p) + wording.Behind(": ", a.Meaning(p)),
+		what := screen.Names{Before: before + string(p.Code), After: a.Since(p) +
+			wording.WithPrefix(": ", a.Meaning(p)),
 			Short: true}
 		if len(p.Nodes) > 0 {
 			what.Before, what.Names = what.Before+" on", p.Nodes
@@ -253,7 +254,7 @@ func (a *Sheet) CodesFor(holders []plan.Holder) string {
 	var parts []string
 	for _, p := range plan.ProblemsOf(holders) {
 		lasting := map[bool]string{true: a.Lasting(p)}[p.Since != nil]
-		parts = append(parts, string(p.Code)+wording.Behind(" for ", lasting))
+		parts = append(parts, string(p.Code)+wording.WithPrefix(" for ", lasting))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -589,8 +590,8 @@ func ManagerWords(m managed.Manager) (who, undone string) {
 	return "", ""
 }
 
-// Fits hides Outlook without --all if the screen needs more lines than one terminal has.
-func (a *Sheet) Fits(problems int) {
+// FitScreen hides Outlook without --all if the screen needs more lines than one terminal has.
+func (a *Sheet) FitScreen(problems int) {
 	t := a.Style.Terminal()
 	t.All = false // do not count lines that only --all shows
 	if most := 22 + 8*max(0, problems-1); a.Screen.Height(t) > most {

@@ -107,8 +107,8 @@ func notSelected(f Known) string {
 	return "the controller selects " + f.Text("selector") + " by default"
 }
 
-// With returns a copy of f that also has the facts in more, which take precedence.
-func With(f, more daemonset.Facts) daemonset.Facts {
+// MergeFacts returns a copy of f that also has the facts in more, which take precedence.
+func MergeFacts(f, more daemonset.Facts) daemonset.Facts {
 	all := daemonset.Facts{}
 	maps.Copy(all, f)
 	maps.Copy(all, more)
@@ -144,7 +144,7 @@ var TaintMeanings = map[string]string{
 }
 
 // InBrackets joins the words that are not empty in brackets, with a space before them. It returns "" if all are empty.
-func InBrackets(words ...string) string { return Behind(" ", Bracketed(words...)) }
+func InBrackets(words ...string) string { return WithPrefix(" ", Bracketed(words...)) }
 
 func Bracketed(words ...string) string {
 	if text := Joined("; ", words...); text != "" {
@@ -299,8 +299,8 @@ func Otherwise(o *remedy.Otherwise, desired int, waits bool) string {
 	return ", else " + PluralVerb(o.Unserved, "node stays", "nodes stay") + " without an available pod"
 }
 
-// Behind returns text with joiner before it, or "" if text is empty.
-func Behind(joiner, text string) string {
+// WithPrefix returns text with joiner before it, or "" if text is empty.
+func WithPrefix(joiner, text string) string {
 	if text == "" {
 		return ""
 	}
