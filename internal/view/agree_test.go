@@ -247,7 +247,7 @@ func headlineAgrees(t *testing.T, p *plan.Plan, now *explain.Explanation) error 
 	return fmt.Errorf("no row of the plan's limit says %s at a time:\n%+v\n%s", said[1], p.Limits, &b)
 }
 
-// under returns the Explanation that a plan is shown with.
+// under returns the Explanation that accompanies a plan.
 func under(t *testing.T, s *snapshot.Snapshot) *explain.Explanation {
 	t.Helper()
 	if underOf[s] == nil {
@@ -309,8 +309,8 @@ func TestAnswersAgree(t *testing.T) {
 	}
 }
 
-// verdictsAgree checks that the headlines of a history and of explain agree: either both say that the rollout is stuck,
-// in the same words and for the same cause, or neither does.
+// verdictsAgree checks that the headlines of a history and of explain agree. If one says that the rollout is stuck, the
+// other says so too, in the same words and for the same cause.
 func verdictsAgree(e *explain.Explanation, h *history.History) error {
 	now := sheet.Past{History: h, Now: e}
 	said, past := diagnosis.Explain(e, askable, wording.Style{}).Screen.Headline,
@@ -332,8 +332,8 @@ func verdictsAgree(e *explain.Explanation, h *history.History) error {
 	return nil
 }
 
-// revisionsAgree checks that the screens agree about revisions. A sync that creates or renumbers a revision does
-// something. The screens say so if nodes that are not on the current revision count as updated.
+// revisionsAgree checks that the screens agree about revisions. The next step must include the creation or renumbering
+// of a revision. The screens must mention nodes on other revisions that count as updated.
 func revisionsAgree(t *testing.T, e *explain.Explanation, p *plan.Plan, h *history.History) error {
 	t.Helper()
 	var one, planned, past, list bytes.Buffer
@@ -445,8 +445,8 @@ func planScreensAgree(p *plan.Plan, now *explain.Explanation) error {
 	return nil
 }
 
-// labelsAgree checks Do now of a plan if all commands are known: something follows each colon, and the tables that it
-// names exist.
+// labelsAgree checks Do now of a plan if all commands are known. Something must follow each colon, and the tables that
+// it names must exist.
 func labelsAgree(p *plan.Plan, now *explain.Explanation) error {
 	var out bytes.Buffer
 	if err := Plan(&out, p, now, sheet.Asked{Again: true, Live: true, Makes: []screen.Command{{"kubectl made"}}},

@@ -46,7 +46,7 @@ type historyScreen struct {
 	h       *history.History
 	verdict *diagnosis.Answer // nil unless the rollout is stuck
 	current *history.Revision // nil unless there is exactly one
-	several bool              // there are several containers, so a field needs the name of its container
+	several bool              // there are several containers, so the screen names the container of each field
 	by      []managed.Manager // the tools that write the DaemonSet
 }
 
@@ -125,7 +125,7 @@ func (p *historyScreen) headline() {
 	}
 }
 
-// stateWords returns what the next sync does with revisions, and the number of pods on each.
+// stateWords returns the action of the next sync on revisions, and the number of pods on each revision.
 func (p *historyScreen) stateWords() string {
 	n := &p.h.Next
 	switch p.h.Rollout.Code {
@@ -162,7 +162,7 @@ func (p *historyScreen) idle() string {
 	return ""
 }
 
-// counts returns the number of pods on each revision, the current one first.
+// counts returns the number of pods on each revision. The current revision comes first.
 func (p *historyScreen) counts() string {
 	r, latest := &p.h.Rollout, ""
 	if p.current != nil {
@@ -410,8 +410,8 @@ func (p *historyScreen) revisionCells(r *history.Row, nodes bool) []string {
 	return words
 }
 
-// firstCell returns the first cell of a row. If a revision has a new number, the cell also shows that one, because no
-// flag accepts the old one.
+// firstCell returns the first cell of a row. For a renumbered revision, it shows both numbers, because flags accept
+// only the new one.
 func (p *historyScreen) firstCell(r *history.Row) string {
 	switch r.Is {
 	case history.RowHash:
@@ -523,8 +523,8 @@ func (p *historyScreen) changed(r *history.Row) []string {
 	return lines
 }
 
-// unchanged describes a row that has no list of changed fields, or whose content equals another row's. It returns ""
-// for any other row.
+// unchanged describes a row that has no list of changed fields, or that has the same content as another row. It returns
+// "" for any other row.
 func (p *historyScreen) unchanged(r *history.Row, same string) string {
 	ran := ""
 	if len(r.Images) <= 3 {

@@ -147,7 +147,7 @@ func Template(
 	return sheet.WriteOne(w, &p.Screen, style)
 }
 
-// onNodes names the nodes whose oldest pod is on the revision.
+// onNodes names the nodes that have their oldest pod on the revision.
 func onNodes(r *history.Revision) screen.Block {
 	switch {
 	case r.Nodes == nil:
@@ -262,7 +262,7 @@ func (p *historyScreen) file(d history.Side) string {
 // unified returns the output of diff -u without the file names.
 func unified(old, new []string) (lines []string) {
 	signs := map[udiff.OpKind]string{udiff.Insert: "+", udiff.Equal: " "}
-	ahead := 0 // number of lines that the new text has more at this point
+	ahead := 0 // number of lines by which the new text is longer at this point
 	for _, h := range difftext.Hunks(old, new, 3) {
 		n, body := map[udiff.OpKind]int{}, []string{}
 		for _, l := range h.Lines {

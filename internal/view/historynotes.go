@@ -129,8 +129,8 @@ func (t *remark) sameContent() screen.Block {
 	return t.revisions("", after, after)
 }
 
-// missingNumbers lists the numbers that no revision has, with --all. Otherwise, the rows show what they are compared
-// with.
+// missingNumbers lists the numbers that no revision has, with --all. Without --all, each row names the revision that it
+// is compared with.
 func (t *remark) missingNumbers() screen.Block {
 	if t.text("why") != "Unknown" || !t.Style.All {
 		return nil

@@ -32,7 +32,7 @@ func TestEveryScreen(t *testing.T) {
 		if seed%4 == 1 {
 			s = dstest.OnOpenShift(dstest.RandomFor(seed, "v1.30.5"), seed)
 		}
-		if seed%20 == 5 { // only for a node of its own
+		if seed%20 == 5 { // these seeds render the screen of one node
 			s.OpenShift.Namespace.Annotations = map[string]string{snapshot.ProjectNodeSelectorAnnotation: "\x1b[31m\x07 \u009b2J \u202e red\nline"}
 		}
 		if seed%7 == 0 {
@@ -198,8 +198,8 @@ func uncolored(text string) string {
 	return text
 }
 
-// mayBeLong reports whether a line may exceed the width: commands to paste, tables whose lines the terminal breaks, as
-// with kubectl, and words that are too long by themselves.
+// mayBeLong reports whether a line may exceed the width. Three kinds of lines may: commands to paste, tables that the
+// terminal wraps, and words that are too long by themselves.
 func mayBeLong(line string, style wording.Style) bool {
 	return style.Wide || strings.HasPrefix(line, strings.Repeat(" ", 20)) || style.Width < 60 &&
 		strings.HasPrefix(line, "  ") || strings.Contains(line, "://") || strings.HasPrefix(line, "To go on: ") ||
@@ -273,7 +273,7 @@ func TestNodeAlone(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d nodes alone; of %d that are fine it cannot be told alone", said, others)
+	t.Logf("%d nodes on their own; %d healthy nodes need other objects", said, others)
 	if said < cases.Least(100) || others > said/2 {
 		t.Errorf("%d nodes alone, and %d that are fine but not alone", said, others)
 	}

@@ -222,7 +222,7 @@ func planListScreen(l *plan.List, asked sheet.Asked, style wording.Style) *scree
 	return &s
 }
 
-// NothingToDo writes that none of the DaemonSets has anything to do. of is their number.
+// NothingToDo writes that none of the given number of DaemonSets has anything to do.
 func NothingToDo(w io.Writer, of int, style wording.Style) error {
 	s := screen.Screen{Headline: screen.Headline{Verdict: "NOTHING TO DO", Counts: true,
 		Subject: wording.Plural(of, "DaemonSet"), Text: "none has a rollout in progress, or a pod to create or delete"}}
@@ -230,7 +230,7 @@ func NothingToDo(w io.Writer, of int, style wording.Style) error {
 }
 
 // inShort returns what stalls the rollout, or what the next sync does. It adds the pods that take longer than all
-// others did, and that no node is eligible if the outcome does not show it.
+// others did. It also adds that no node is eligible, if the outcome does not show that.
 func (s *planScreen) inShort() string {
 	staying, none := s.p.NoneEligible()
 	does := "waits for pods"

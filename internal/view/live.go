@@ -28,8 +28,8 @@ type Live struct {
 	Last     []Event              // newest first
 	Ended    bool                 // the watch has ended
 
-	// Lost is the time since which no changes arrive, or zero while they do. If it is set, the screen shows Clock as
-	// the current time. Everything else is from Progress.
+	// Lost is the time of the last change if no changes arrive any more, or zero otherwise. If it is set, the screen
+	// shows Clock as the current time. Everything else is from Progress.
 	Lost, Clock time.Time
 }
 
@@ -287,7 +287,7 @@ func (a *liveScreen) toned(p *cause.Problem, cells []screen.Cell) []screen.Cell 
 	return cells
 }
 
-// late adds a table of what takes longer than usual and is not among the problems.
+// late adds a table of late pods and late steps that are not among the problems.
 func (a *liveScreen) late() {
 	const most = 3
 	p := a.l.Progress
@@ -304,8 +304,8 @@ func (a *liveScreen) late() {
 			does, usual = "terminating", p.Usual.Ends
 		}
 		if !listed[l.Node] {
-			t.Row("LATE", l.Node, "its pod has been "+does+" for "+wording.Ago(l.For)+wording.InBrackets(wording.Phrase("usual: ",
-				spanWords(usual))))
+			t.Row("LATE", l.Node, "its pod has been "+does+" for "+wording.Ago(l.For)+
+				wording.InBrackets(wording.Phrase("usual: ", spanWords(usual))))
 		}
 	}
 	if more := len(t.Rows) - most; more > 0 {
@@ -364,7 +364,7 @@ func conditionWords(o *explain.Outlook, usual *follow.Usual) string {
 		wording.Phrase(", ", spanWords(usual.Ends), " to end")
 }
 
-// clockRange returns the time of day at which something of this duration ends.
+// clockRange returns the time of day at which something with this duration ends.
 func clockRange(at time.Time, d *plan.Duration) string {
 	end := func(seconds float64) time.Time { return at.Add(time.Duration(seconds * float64(time.Second))) }
 	from, to, layout := end(d.Optimistic), end(d.Pessimistic), "15:04"
@@ -414,7 +414,8 @@ func lastEvents(events []Event, most int) *screen.Table {
 	return t
 }
 
-// prediction says whether an event was predicted. n is the number of predicted pods, and of the number of candidates.
+// prediction compares an event with the prediction. It shows the number of predicted pods, and the number of candidates
+// if there were more.
 func prediction(kind follow.HappeningKind, n, of int) string {
 	words := strconv.Itoa(n)
 	if of > n {

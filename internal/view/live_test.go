@@ -36,7 +36,8 @@ type liveStory struct {
 	happened []happened
 }
 
-// happened is a batch of the controller in a story. Of is the number of pods that it chose from.
+// happened is a batch of the controller in a story. Of is the number of pods that it chose from. Predicted is the
+// number of predicted pods, if that differs from the actual one.
 type happened struct {
 	Ago       string   `json:"ago"`
 	Created   []string `json:"created"`
@@ -254,7 +255,7 @@ func TestLastEvents(t *testing.T) {
 		{expected(follow.Unjudged, 0, 0, 0, 0, follow.Happening{Creates: items("n1")}),
 			"16:04:11  created  n1  no prediction without nodes", "without nodes"},
 		{Event{Happening: follow.Happening{At: fourOClock}, Words: "changes of pods arrive again"},
-			"16:04:11  watching  changes of pods arrive again", "what is heard of"},
+			"16:04:11  watching  changes of pods arrive again", "a message about the watch"},
 	} {
 		var s screen.Screen
 		var b bytes.Buffer

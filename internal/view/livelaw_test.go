@@ -59,7 +59,7 @@ func everyLiveScreen(t *testing.T, law func(name string, l *Live, size [2]int, t
 	if drawn == nil {
 		for i, w := range slices.Concat(everyWorld(t, 5), liveWorlds(t), cloudWorlds(t)) {
 			l := liveOf(t, w.s)
-			l.Last = []Event{{Words: strings.Repeat("a long sentence about what is not heard of, ", 5)}}
+			l.Last = []Event{{Words: strings.Repeat("a long sentence about a lost connection, ", 5)}}
 			for j := range min(cases.Of(3), len(liveSizes)) {
 				size := liveSizes[(3*i+j)%len(liveSizes)]
 				var b bytes.Buffer

@@ -43,7 +43,7 @@ func TestNoFactTwice(t *testing.T) {
 			answers++
 			for pair, lines := range twice(text, nodes) {
 				if found.Insert(pair); repeats[pair] == nil || !repeats[pair].MatchString(lines) {
-					t.Errorf("%s: a node stands under %s:\n%s", w.name, pair, text)
+					t.Errorf("%s: a node is named under %s:\n%s", w.name, pair, text)
 				}
 			}
 		}
@@ -53,7 +53,7 @@ func TestNoFactTwice(t *testing.T) {
 	}
 	for pair := range repeats {
 		if !found.Has(pair) {
-			t.Errorf("no node stands under %s: it needs no exception", pair)
+			t.Errorf("no node is named under %s: the exception is not needed", pair)
 		}
 	}
 }

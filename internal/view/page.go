@@ -67,7 +67,7 @@ func drawable(maps []*plan.Map) bool {
 }
 
 // ExplanationPage writes a page with one Explanation below the other. If the user named no DaemonSet, a table with a
-// row for each of them comes first, and the page shows only the row of a healthy one.
+// row for each of them comes first. Healthy DaemonSets then have only a row.
 func ExplanationPage(w io.Writer, all []sheet.Explained, listed bool, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map

@@ -275,7 +275,7 @@ func lawfulMarkdown(text string) error {
 		case strings.HasPrefix(l, "<details><summary>") && !folded, l == "</details>" && folded:
 			folded = !folded
 		case strings.Contains(l, "details>"):
-			return fmt.Errorf("%q folds what is folded, or nothing", l)
+			return fmt.Errorf("%q is a nested or unmatched <details>", l)
 		}
 		if plain := ownTags.ReplaceAllString(l, ""); strings.ContainsAny(plain, "<>`@\x1b") {
 			return fmt.Errorf("%q has a character that Markdown reads", l)
@@ -294,10 +294,10 @@ func lawfulMarkdown(text string) error {
 		}
 	}
 	if fenced || folded {
-		return errors.New("a fence, or what is folded, is not closed")
+		return errors.New("a code block or <details> is not closed")
 	}
 	if regexp.MustCompile(`(?m)</summary>\n.|[^\n]\n</details>`).MatchString(text) {
-		return errors.New("what is folded has no empty line around it")
+		return errors.New("<details> has no empty line around it")
 	}
 	return nil
 }
@@ -335,7 +335,7 @@ func TestRangeWords(t *testing.T) {
 		why  string
 	}{
 		{plan.Duration{Optimistic: 1140, Expected: 1620, Pessimistic: 2640}, "19m to 44m", "a range"},
-		{plan.Duration{Optimistic: 40, Expected: 40, Pessimistic: 40.2}, "40s", "a range that is none is not said"},
+		{plan.Duration{Optimistic: 40, Expected: 40, Pessimistic: 40.2}, "40s", "equal ends are not shown as a range"},
 		{plan.Duration{Optimistic: 5700, Expected: 6000, Pessimistic: 9000}, "1h35m to 2h30m",
 			"hours with minutes stay whole"},
 	} {
@@ -440,7 +440,7 @@ func TestAgain(t *testing.T) {
 		{flags{flag("max-unavailable", "1"), flag("max-surge", "0")}, flags{flag("max-unavailable", "3")},
 			"--max-surge=0 --max-unavailable=3", "one of them"},
 		{flags{flag("image", "x=a b"), flag("restart"), flag("start", "4s")}, flags{flag("to-revision", "3")},
-			"--start=4s --to-revision=3", "a rollback takes the template as it is"},
+			"--start=4s --to-revision=3", "a rollback uses the template unchanged"},
 		{flags{flag("remove-nodes", "n1")}, flags{flag("remove-nodes", "n2")}, "--remove-nodes=n1 --remove-nodes=n2",
 			"nodes are added to those before"},
 		{flags{flag("strategy", "OnDelete")}, flags{flag("strategy", "RollingUpdate")}, "--strategy=RollingUpdate",

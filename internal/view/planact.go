@@ -20,8 +20,8 @@ import (
 
 // The methods in this file describe what to do with a planned change.
 
-// doNow adds whether to make the change, or what to do first. The label Then already has the corrections that the
-// change needs.
+// doNow adds whether to make the change, or what to do first. At this point, the label Then already has the corrections
+// that the change needs.
 func (s *planScreen) doNow() {
 	do, only := s.instruction(), len(s.p.Hypothetical()) > 0
 	switch v := s.p.Verdict(); {
@@ -274,7 +274,8 @@ func (s *planScreen) dryRun() bool {
 // lossWords names the nodes that lose their pod because of the way out. It returns "" if there are none.
 func (s *planScreen) lossWords() string { return sheet.LossWords(s.p.Price()) }
 
-// risksAll reports whether it is unknown if the new pods work, and no node keeps an available pod if they fail.
+// risksAll reports whether the change may leave no node with an available pod. That is so if the new pods fail on all
+// nodes, and nothing shows that they work.
 func (s *planScreen) risksAll() bool {
 	for _, a := range s.o.Alternatives {
 		if s.p.Now.Available > 0 && a.Condition == plan.NextPodsFail && a.Unserved > 0 &&

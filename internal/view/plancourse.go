@@ -172,14 +172,15 @@ func (s *planScreen) raise(u *remedy.Remedy) {
 		steps[0], steps[1] = steps[1], steps[0]
 	}
 	repair := slices.ContainsFunc(s.p.Ways(true), func(u remedy.Remedy) bool { return u.Code == remedy.RepairNodes })
-	s.Add(screen.Or, "%s:", map[bool]string{true: "if the rollout cannot wait for the repair, "}[repair]+"raise maxUnavailable; "+effectOf(u))
+	s.Add(screen.Or, "%s:", wording.Either(repair, "if the rollout cannot wait for the repair, ", "")+
+		"raise maxUnavailable; "+effectOf(u))
 	for i, step := range steps {
 		s.Acts(screen.Or, fmt.Sprintf("%d. %s", i+1, step.words)+map[bool]string{true: ":"}[len(step.c) > 0], step.c,
 			step.effect)
 	}
 }
 
-// whenRaised returns when to restore the limit. If nodes stay down, the rollout never completes.
+// whenRaised returns the condition for restoring the limit. It does not wait for nodes that stay down.
 func whenRaised(u *remedy.Remedy) string {
 	if len(u.Effect.Left) == 0 {
 		return "the rollout is complete"

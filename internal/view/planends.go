@@ -55,7 +55,7 @@ func (s *planScreen) completes() string {
 	return words + s.conditions() + wording.WithPrefix("; ", lost) + stayWithout(s.o)
 }
 
-// moved returns how many pods a rollout that replaces none creates and deletes.
+// moved returns the number of pods that are created and deleted in a rollout without replacements.
 func (s *planScreen) moved(in string) string {
 	creates, deletes := s.p.Moved()
 	one, many := "pod is", "pods are"

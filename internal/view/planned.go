@@ -104,14 +104,14 @@ func buildPlanScreen(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, 
 	return s
 }
 
-// stays reports whether the current rollout is stuck, so that the plan equals the result of explain.
+// stays reports whether the current rollout is stuck. The plan then equals the result of explain.
 func (s *planScreen) stays() bool {
 	v := s.p.Verdict()
 	return s.live != nil && (v == plan.VerdictStaysStuck || v == plan.VerdictStaysDegraded)
 }
 
-// hideDetails hides the details that describe neither the end, its cause, its effects nor the actions to take. The flag
-// --all shows them.
+// hideDetails hides everything except the end, its cause, its effects and the actions to take. The flag --all shows the
+// rest.
 func (s *planScreen) hideDetails() {
 	if s.Style.Wide {
 		return
@@ -582,7 +582,7 @@ func (s *planScreen) rollBack() {
 // admittedBefore returns the number of running pods whose template differs from the new one only in metadata and
 // images. The API server has admitted these pods.
 func (s *planScreen) admittedBefore() int {
-	// rules that may check metadata and images
+	// these rules may check metadata and images
 	dry := func(r admission.Refusal) bool { return r.Reason == admission.DryRunRejected }
 	if v := s.p.Admission; v != nil && slices.ContainsFunc(v.Refusals, dry) {
 		return 0
@@ -718,7 +718,7 @@ func (s *planScreen) limit() {
 	s.Add(screen.Limit, "%s", sheet.LimitWords(b.Kind, b.Spec, "", s.p.Desired.After, b.Limit)+s.pace())
 }
 
-// pace returns how many pods the controller replaces at a time.
+// pace returns the number of pods that the controller replaces at a time.
 func (s *planScreen) pace() string {
 	old, stay, stalls := s.p.Old(), s.o.Unserved(), s.o.Code == plan.Stalls
 	n, once := s.p.AtATime(s.o.AtATime), min(s.o.AtOnce, old)
@@ -798,8 +798,8 @@ func (s *planScreen) causes() {
 	}
 }
 
-// downNodesFault describes how NotReady nodes use the limit. It names only the nodes that the user asked to treat as
-// down. Problem names the others.
+// downNodesFault describes how nodes that are down use the limit. It names the nodes only if the user asked to treat
+// some of them as down. Otherwise, Problem names them.
 func (s *planScreen) downNodesFault(down []string) string {
 	_, supposed := s.p.SplitDown(down)
 	who := wording.PluralOf(len(down), "the node", "the nodes") + ", not this change"

@@ -13,8 +13,8 @@ import (
 
 // The methods in this file describe where a new pod does not fit, and what makes room for it.
 
-// room adds the nodes on which the new pod does not fit, and the pods that make room for it. It adds nothing if the
-// rest of the screen is about that problem.
+// room adds the nodes on which the new pod does not fit, the reason, and the pods that make room for it. It leaves out
+// the reason if Problem has it.
 func (s *planScreen) room() {
 	if s.live != nil {
 		for _, p := range s.p.Unfits() {

@@ -125,7 +125,7 @@ func each(n, count int) string {
 	return strconv.Itoa(n)
 }
 
-// Gate says that a condition of --fail-on holds for a plan, with the number that the plan has for it.
+// Gate says that a condition of --fail-on holds for a plan. It includes the number from the plan.
 func Gate(g plan.Gate, p *plan.Plan) string {
 	of, n := screen.Clean(p.DaemonSet.Namespace+"/"+p.DaemonSet.Name), g.Of(p).Number
 	switch o := &p.Outcome; g.On {

@@ -44,6 +44,7 @@ func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked sheet.As
 		sheet.Look(s, screen.DoNow, "see why, and what to do", first)
 		sheet.Look(s, screen.Then, "see all of them, the worst first", list)
 	}
-	s.Add(screen.Note, screen.Text("these are the numbers of each status, as kubectl get shows them; "+string(asked.Own("--help"))+" lists the commands"))
+	s.Add(screen.Note, screen.Text("these are the numbers of each status, as kubectl get shows them; "+
+		string(asked.Own("--help"))+" lists the commands"))
 	return sheet.WriteOne(w, s, style)
 }

@@ -19,15 +19,15 @@ import (
 func TestUnified(t *testing.T) {
 	for _, tt := range []struct{ old, new, want, why string }{
 		{"abcdefghijklmnopqrstuvwxyz", "abcXefgYijklmnopqrstuvZxyz", "@@ -1,11 +1,11 @@| a| b| c|-d|+X| e| f| " +
-			"g|-h|+Y| i| j| k|@@ -20,7 +20,7 @@| t| u| v|-w|+Z| x| y| z", "behind a hunk with two changes"},
+			"g|-h|+Y| i| j| k|@@ -20,7 +20,7 @@| t| u| v|-w|+Z| x| y| z", "after a hunk with two changes"},
 		{"abcdefghijklmnop", "abcXdefgYhijkmnop",
-			"@@ -1,15 +1,16 @@| a| b| c|+X| d| e| f| g|+Y| h| i| j| k|-l| m| n| o", "three, of which one takes away"},
+			"@@ -1,15 +1,16 @@| a| b| c|+X| d| e| f| g|+Y| h| i| j| k|-l| m| n| o", "three changes, including a removal"},
 		{"abcdefgh", "abcdefgh", "", "none"},
 		{"", "ab", "@@ -0,0 +1,2 @@|+a|+b", "of nothing"},
 		{"ab", "", "@@ -1,2 +0,0 @@|-a|-b", "to nothing"},
 		{"a", "b", "@@ -1 +1 @@|-a|+b", "one line goes without its number"},
 		{"abcdefg", "Xbcdefg", "@@ -1,4 +1,4 @@|-a|+X| b| c| d", "the first line"},
-		{"abcdefg", "abcdefgX", "@@ -5,3 +5,4 @@| e| f| g|+X", "behind the last"},
+		{"abcdefg", "abcdefgX", "@@ -5,3 +5,4 @@| e| f| g|+X", "after the last line"},
 		{"abcdefghij", "XbcdefghY", "@@ -1,4 +1,4 @@|-a|+X| b| c| d|@@ -6,5 +6,4 @@| f| g| h|-i|-j|+Y",
 			"seven equal lines part two hunks"},
 		{"abcdefghi", "XbcdefgYi", "@@ -1,9 +1,9 @@|-a|+X| b| c| d| e| f| g|-h|+Y| i", "and six do not"},

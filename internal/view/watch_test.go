@@ -134,13 +134,13 @@ func TestWatchLine(t *testing.T) {
 			follow.Happening{Kind: follow.Changed, Generation: 7}, progress(late),
 			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, time left unknown: waiting " +
 				"for node-07, node-09 (ProbeFailing for 1m30s)",
-			"pods that take longer than any other did: no time can be told",
+			"pods take longer than all others did: no time is shown",
 		},
 		{
 			follow.Happening{Kind: follow.Changed, Generation: 7},
 			progress(func(p *follow.Progress) { p.Outcome.Duration = nil }),
 			"the DaemonSet was changed, to generation 7; 30 of 36 updated, 33 available, 2 steps left",
-			"where no pod tells how long it takes",
+			"no pod shows how long it takes",
 		},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

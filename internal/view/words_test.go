@@ -211,7 +211,8 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestEveryProblemHasWords finds codes without words. Each code needs a predicate for the headline, or an explanation.
+// TestEveryProblemHasWords finds codes without words. Each code needs either a predicate for the headline or an
+// explanation.
 func TestEveryProblemHasWords(t *testing.T) {
 	for _, code := range explain.Reasons {
 		if slices.Contains([]daemonset.Reason{explain.HasPod, explain.Ready, explain.UpToDate, explain.OutOfDate,

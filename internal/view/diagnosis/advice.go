@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/remedy"
 )
 
-// saidByFix has the advice whose remedy says everything.
+// saidByFix has the remedies that already contain the whole advice.
 var saidByFix = map[explain.AdviceCode]remedy.Code{
 	explain.AdviseMakeRoom: remedy.MakeRoom, explain.AdviseExcludeNodes: remedy.ExcludeNodes,
 	explain.AdvisePublishImage: remedy.PublishImage,

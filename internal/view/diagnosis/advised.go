@@ -111,7 +111,8 @@ func (d *advised) where() string {
 // current returns the name of the current revision.
 func (d *advised) current() string { return "revision " + strconv.FormatInt(d.a.Current(), 10) }
 
-// source names the tool whose source has the template, or returns "" if no tool reverts changes.
+// source says that the template must be changed in the source of a tool. It returns "" if no tool reverts manual
+// changes.
 func (d *advised) source() string {
 	if by := d.a.E.ManagedBy; len(by) > 0 && by[0].Tool.Reverts() {
 		who, _ := sheet.ManagerWords(by[0])
@@ -141,7 +142,7 @@ func (d *advised) subject() (kind cause.SubjectKind, name string) {
 	return d.p.Subject.Kind, screen.Clean(d.p.Subject.Name)
 }
 
-// platform returns the platform that lacks a build of the image. It returns "" for other problems.
+// platform returns the platform for which the image has no build. It returns "" for other problems.
 func (d *advised) platform() string {
 	switch {
 	case d.p == nil:

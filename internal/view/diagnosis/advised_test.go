@@ -71,7 +71,7 @@ func TestAdvised(t *testing.T) {
 	}
 }
 
-// TestFirstly: every reason for which the API server refuses a pod has something to do first.
+// TestFirstly checks that every reason for which the API server rejects a pod has a first step.
 func TestFirstly(t *testing.T) {
 	for reason, want := range map[admission.Reason]string{
 		admission.NamespaceNotFound:      "create namespace ns",
@@ -91,7 +91,7 @@ func TestFirstly(t *testing.T) {
 	}
 }
 
-// TestNoRollback: why a rollback does not help, by what runs of the revision in progress.
+// TestNoRollback checks when a rollback does not help, depending on the pods of the current revision.
 func TestNoRollback(t *testing.T) {
 	node := explain.Advice{Code: explain.AdviseRepairNodes, Nodes: []string{"w-1"}}
 	for _, tt := range []struct {

@@ -36,8 +36,8 @@ func Explain(e *explain.Explanation, asked sheet.Asked, style wording.Style) *An
 	return a
 }
 
-// hideDetails hides the details that explain neither the problem, its cause, its effects nor the actions to take. The
-// flag --all shows them.
+// hideDetails hides everything except the problem, its cause, its effects and the actions to take. The flag --all shows
+// the rest.
 func (a *Answer) hideDetails() {
 	if a.Style.Wide {
 		return
@@ -249,8 +249,8 @@ func (a *Answer) Why(most int) string {
 	return wording.Joined(", ", sheet.Why(a.E.Matters(), a.Clause, most), a.whyNoneEligible())
 }
 
-// whyNoneEligible returns why no node is eligible and the consequence for the pods. It returns "" if a node is
-// eligible.
+// whyNoneEligible returns the reason why no node is eligible, and the consequence for the pods. It returns "" if a node
+// is eligible.
 func (a *Answer) whyNoneEligible() string {
 	p := a.E.Has(cause.NoEligibleNode)
 	if p == nil {
@@ -344,7 +344,7 @@ func (a *Answer) misscheduled(p *explain.Problem, some string) string {
 	}
 }
 
-// predicate describes a problem of pods or nodes with its predicate.
+// predicate returns a clause with the predicate of a problem.
 func (a *Answer) predicate(p *explain.Problem, nodes []string) string {
 	words, o := wording.Predicates[p.Code].ByProbe(p.Facts), cmp.Or(p.Blame, &cause.Blame{})
 	if o.Who == cause.WhoChange && len(nodes) == a.count("newPods") && len(nodes) > 1 && words.Noun != "" {
@@ -375,8 +375,8 @@ func AllHave(n int) string { return wording.PluralOf(n, "the only node has", All
 // AllOf returns "both " or a phrase such as "all 3 ".
 func AllOf(n int) string { return wording.PluralOf(n-1, "both ", fmt.Sprintf("all %d ", n)) }
 
-// impactWords holds the text of Impact: the text before and after the names of nodes, and shorter texts for a screen
-// that already names the nodes.
+// impactWords holds the text of Impact: the text before the names of nodes, the text after them, and shorter texts for
+// a screen that already names the nodes.
 type impactWords struct {
 	before, after string
 	instead       string // replaces everything if the headline also shows the number of nodes
@@ -701,7 +701,7 @@ func (a *Answer) namedAbove(p *explain.Problem, rows []*explain.Problem) bool {
 		wording.Predicates[p.Code].Noun != "" && p.Code != cause.FailedCreate
 }
 
-// mainRows returns the rows that matter. It hides the others without --all.
+// mainRows returns the rows that matter. It moves the others to a table that only --all shows.
 func (a *Answer) mainRows(rows []*explain.Problem) []*explain.Problem {
 	matters := a.E.Matters()
 	is := func(p *explain.Problem) bool { return slices.Contains(matters, p) }

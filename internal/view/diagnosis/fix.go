@@ -169,7 +169,7 @@ var fixes = map[remedy.Code]func(*Answer, *remedy.Remedy){
 	remedy.DeletePods:          (*Answer).deletePods,
 }
 
-// startsRollout follows an action that changes the template.
+// startsRollout is appended to an action that changes the template.
 const startsRollout = " (this starts a rollout of all pods)"
 
 // quoted appends quoted names to the words of a command.
@@ -361,7 +361,7 @@ var freeing = map[corev1.NodeConditionType]string{
 	corev1.NodePIDPressure: "end processes",
 }
 
-// selectEvery adds the commands that remove a namespace's node selector, and the pods that have it.
+// selectEvery adds the commands that clear the node selector of the namespace and delete the pods that have it.
 func (a *Answer) selectEvery() {
 	for i := range a.E.Problems {
 		p := &a.E.Problems[i]
@@ -405,7 +405,7 @@ func (a *Answer) allow(f *remedy.Remedy) {
 	}
 }
 
-// freePort names the pod that uses the port.
+// freePort adds the pod that uses the port, and what its owner can do.
 func (a *Answer) freePort(f *remedy.Remedy) {
 	for i := range a.E.Problems {
 		if p := &a.E.Problems[i]; p.Subject.Kind == cause.SubjectHostPort {
@@ -459,7 +459,7 @@ func (a *Answer) creation(p *explain.Problem) screen.Command {
 	return nil
 }
 
-// blames reports whether the rollback is for a problem that the current revision caused, as far as that is known.
+// blames reports whether the rollback is for a problem that the current revision causes, as far as that is known.
 func (a *Answer) blames(f *remedy.Remedy) bool {
 	return slices.ContainsFunc(a.E.Problems, func(p explain.Problem) bool {
 		return slices.Contains(f.Problems, p.Code) && p.Blame != nil && p.Blame.Who == cause.WhoChange

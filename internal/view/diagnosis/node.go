@@ -23,8 +23,8 @@ func OfNode(e *explain.Explanation, n *explain.Node, asked sheet.Asked, style wo
 	return a
 }
 
-// UnknownNodes returns a screen for each requested node that is not in known. The command rejects nodes that do not
-// exist, so the nodes could not be read.
+// UnknownNodes returns a screen for each requested node that is not in known. The command rejects the names of nodes
+// that do not exist. A node is therefore unknown only if the nodes could not be read.
 func UnknownNodes(nodes, known []string) (out []*screen.Screen) {
 	named := sets.New(known...)
 	for _, name := range nodes {
@@ -264,7 +264,11 @@ func (a *Answer) fit(n *explain.Node) string {
 	if rules := n.Fit.NotModelled; len(rules) > 0 && n.Fit.Code != cause.RoomNot {
 		var names []string
 		for _, r := range rules {
-			names = append(names, cmp.Or(map[fit.Unmodelled]string{fit.AntiAffinityOfOthers: "anti-affinity of other pods"}[r], string(r)))
+			name := string(r)
+			if r == fit.AntiAffinityOfOthers {
+				name = "anti-affinity of other pods"
+			}
+			names = append(names, name)
 		}
 		words = wording.Joined("; ", words, "not computed: "+wording.Joined(", ", names...))
 	}
@@ -280,7 +284,7 @@ func preempts(pods []string, v *cause.Victims) string {
 	return "the scheduler removes " + words + sheet.BudgetWords(v.Budgets)
 }
 
-// rejections returns everything that keeps a pod off a node. The last one includes the result of preemption.
+// rejections returns everything that keeps a pod off a node. The last item includes the result of preemption.
 func (a *Answer) rejections(r *cause.Room) (words []string) {
 	all := r.Rejections
 	if len(all) < 2 {

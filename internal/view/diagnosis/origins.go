@@ -49,7 +49,7 @@ func (a *Answer) Origin(p *explain.Problem) string {
 	return words
 }
 
-// origins has the function that describes a cause, by who is at fault.
+// origins has the function that describes a cause, for each party that can be at fault.
 var origins = map[cause.Who]func(*blamed) string{
 	cause.WhoChange:        (*blamed).change,
 	cause.WhoNodeProperty:  (*blamed).nodeProperty,
@@ -278,7 +278,8 @@ func (b *blamed) injection() string {
 		return added + ": " + b.namespace() + " no longer asks for it (" + annotation + "), but the " +
 			b.on("pod keeps", "pods keep") + " it"
 	case b.Text("added") != "":
-		return added + wording.Phrase(", likely by the default of OpenShift: "+b.namespace()+" has no annotation ", annotation)
+		return added + wording.Phrase(", likely by the default of OpenShift: "+b.namespace()+" has no annotation ",
+			annotation)
 	case injector != "":
 		return container + "likely " + injector + " adds it, as annotation " + b.Text("addedBy") + " of the pod says"
 	}
@@ -328,7 +329,7 @@ func (b *blamed) policy() string {
 	return "the API server: see its message"
 }
 
-// quota names the ResourceQuota that is exhausted, or says that none admits the pods.
+// quota names the exhausted ResourceQuota, or says that no quota admits the pods.
 func (b *blamed) quota() string {
 	n := len(b.nodes())
 	room := wording.PluralOf(n, "1 more pod", strconv.Itoa(n)+" more pods")
@@ -388,7 +389,7 @@ func (b *blamed) compared() string {
 	return ""
 }
 
-// noneEligible describes what the nodes that come closest to being eligible lack, if it is unclear who is at fault.
+// noneEligible describes the nodes that come closest to being eligible, if it is unclear who is at fault.
 func (b *blamed) noneEligible() string {
 	labels, n := b.Text("labels"), b.Count("labels")
 	const unclear = "unclear, the nodes or the template: no node "
@@ -500,7 +501,7 @@ func (b *blamed) lacksPath() string {
 	return b.on("it has", "they have") + " no " + path + ", which the template mounts"
 }
 
-// nodeDown returns since when the nodes are NotReady, and compares that with the start of the rollout.
+// nodeDown describes how long the nodes have been NotReady, and compares that with the start of the rollout.
 func (b *blamed) nodeDown() string {
 	o, began, lasting := b.p.Blame, b.a.E.Rollout.Since, b.a.Lasting(b.p)
 	nodes := b.on("the node", "the nodes")

@@ -56,8 +56,8 @@ func (a *Answer) alike(problems []*explain.Problem) (out []*explain.Problem) {
 	return out
 }
 
-// absent names the missing object for which the API server rejects pods. It returns "" if the message of the API server
-// names none.
+// absent names the missing object because of which the API server rejects pods. It returns "" if the API server's
+// message names no such object.
 func (a *Answer) absent(p *explain.Problem) string {
 	kind, name := cause.NamedObject(p.Facts)
 	switch {

@@ -115,8 +115,8 @@ func (a *Answer) sums() {
 	}
 }
 
-// numbered returns the number of nodes that are left out because of the numbered problems, and the other reasons. If
-// there is only one such problem, it counts as another reason, because its name is more useful than its number.
+// numbered returns the number of nodes that are left out because of the numbered problems, and the other reasons. A
+// single reason from these problems is returned with the others, because its name is more useful than its number.
 func (a *Answer) numbered(all []explain.Less) (n int, others []explain.Less) {
 	of := map[daemonset.Reason]bool{}
 	for _, d := range a.E.Advice[:len(a.E.Advice)*min(1, len(a.E.Advice)/2)] {

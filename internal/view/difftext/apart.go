@@ -75,7 +75,7 @@ func (s Style) two(old, new []string, joiner string) (before, after string) {
 	return from, to
 }
 
-// isFlag reports whether an argument in JSON is a flag, which the next argument may be the value of.
+// isFlag reports whether an argument, in JSON, is a flag. The next argument may be its value.
 func isFlag(argument string) bool { return len(argument) > 2 && argument[:2] == `"-` }
 
 // changed joins the parts that differ. A word follows the word before it, and an argument follows its flag. If near is
@@ -83,7 +83,7 @@ func isFlag(argument string) bool { return len(argument) > 2 && argument[:2] == 
 func (s Style) changed(old, new []string, joiner string, near bool) (before, after string) {
 	const most = 6 // maximum number of different parts
 	from, to := map[int]string{}, map[int]string{}
-	n, ahead := 0, 0 // number of parts that the new list has more at this point
+	n, ahead := 0, 0 // number of parts by which the new list is longer at this point
 	for _, h := range Hunks(old, new, 0) {
 		var was, is []string
 		for _, l := range h.Lines {
@@ -200,7 +200,7 @@ func distinctPair(old, new template.Value) (before, after string) {
 	return before, after
 }
 
-// isSeen reports whether all of a text is visible, and whether it does not look like JSON.
+// isSeen reports whether all of a text is visible and the text does not look like JSON.
 func isSeen(text string) bool {
 	return text != "" && text == screen.Clean(text) && text[0] != '"' && !strings.Contains(text, `\u`) &&
 		!strings.ContainsFunc(text, invisible)
@@ -229,7 +229,8 @@ func escapedJSON(raw string, ascii bool) string {
 	return string(b)
 }
 
-// alike reports whether two texts look the same. It assumes that any two visible characters outside ASCII do.
+// alike reports whether two texts look the same. It assumes that a visible character outside ASCII looks like any other
+// visible character.
 func alike(a, b string) bool {
 	return slices.EqualFunc([]rune(a), []rune(b), func(x, y rune) bool {
 		return x == y || max(x, y) > unicode.MaxASCII && !invisible(x) && !invisible(y)

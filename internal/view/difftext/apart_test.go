@@ -129,7 +129,7 @@ func TestFieldNames(t *testing.T) {
 		{"spec.template.spec.containers[name=a].resources.requests.cpu", ``, `"100m"`,
 			"cpu request of container a added: 100m", "a request"},
 		{"spec.template.spec.containers[name=a].resources.claims", ``, `[]`,
-			"resources.claims of container a added: []", "what stands beside them"},
+			"resources.claims of container a added: []", "fields next to them"},
 		{"spec.template.spec.containers[name=a].env[name=A].valueFrom.fieldRef.fieldPath", `"x"`, `"z"`,
 			"valueFrom.fieldRef.fieldPath of env A of container a: x -> z", "from the inside to the outside"},
 		{"spec.template.spec.containers[name=a].volumeMounts[mountPath=/x.y/z].readOnly", `true`, ``,
@@ -155,7 +155,7 @@ func TestFieldNames(t *testing.T) {
 		{"spec.template.spec.initContainers[name=a]", container, "",
 			"init container a removed, was image quay.io/acme/agent:1, …", "one that goes, before the others"},
 		{"spec.template.spec.volumes[name=a]", "", `{"image":"x","name":"a"}`,
-			`volume a added: {"image":"x","name":"a"}`, "a volume is none"},
+			`volume a added: {"image":"x","name":"a"}`, "a volume has no image to name"},
 		{"spec.template.spec.containers[name=a].livenessProbe", "", `{"image":"x"}`,
 			`livenessProbe of container a added: {"image":"x"}`, "and no part of one"},
 	} {

@@ -82,7 +82,7 @@ func (a *Sheet) rejects(r *admission.Refusal, now bool) (words, terse string) {
 	return terse, terse
 }
 
-// notFound says that an object in the template does not exist. now is set if it existed before.
+// notFound says that an object named in the template does not exist. now is set if it existed before.
 func notFound(object, where string, now bool) (words, terse string) {
 	words = "the template names " + object + ", which does not exist" + where
 	if now {

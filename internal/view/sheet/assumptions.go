@@ -107,8 +107,8 @@ var Assumptions = []struct {
 		"pods that are not Ready yet become Ready, although they take",
 		" longer than any other did; late pods were seen to take up to 5 times as long")},
 	{plan.AssumeNotModelled, (*assumptionContext).notModelled},
-	{plan.AssumeOtherPods, always("the other pods stay on the nodes as they are, and none keeps a new pod away by its " +
-		"anti-affinity, which is not computed")},
+	{plan.AssumeOtherPods, always("the other pods stay on the nodes as they are, and none keeps a new pod away " +
+		"by its anti-affinity, which is not computed")},
 	{plan.AssumeAsUser, (*assumptionContext).asUser},
 	{plan.AssumeNotTried, saysValue("the API server creates the new pods; a dry run did not show it: ", "")},
 	{plan.AssumeHostPorts, always("no second pod is scheduled beside the old one, which uses the host port")},
@@ -137,7 +137,8 @@ var Assumptions = []struct {
 	{plan.AssumeFits, (*assumptionContext).fits},
 	{plan.AssumeHooks, saysValue("webhooks and policies that were not run admit the pods as they are: ", "")},
 	{plan.AssumeUnchecked, func(g *assumptionContext) string {
-		return cmp.Or(wording.Phrase("the API server admits the new pods by rules that could not be checked: ", g.Value),
+		return cmp.Or(
+			wording.Phrase("the API server admits the new pods by rules that could not be checked: ", g.Value),
 			"the API server admits the new pods, which could not be checked")
 	}},
 	{daemonset.AssumeControllerVersion, saysValue("kube-controller-manager runs ", ", as the API server does")},

@@ -22,7 +22,7 @@ func (a *Sheet) Meaning(p *explain.Problem) string {
 	return ""
 }
 
-// Meanings has the explanations of reasons that need one. The warnings of a plan have more facts, which are listed at
+// Meanings has the explanations of reasons that need one. Explanations of a plan's warnings use more facts. See
 // planScreen.warning.
 var Meanings = map[daemonset.Reason]func(*finding) string{
 	cause.CrashLoopBackOff:          (*finding).crash,
@@ -543,7 +543,7 @@ func (f *finding) neverUpdated() string {
 		" has an empty hash: the controller treats its own new pods as outdated and loops forever"
 }
 
-// missing names the missing object or key, and what refers to it. It returns "" if the object is unknown.
+// missing names the missing object or key, and the field that refers to it. It returns "" if the object is unknown.
 func (f *finding) missing() string {
 	if f.Text("kind") == "" {
 		return ""

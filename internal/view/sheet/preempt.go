@@ -15,8 +15,8 @@ func BudgetWords(budgets []string) string {
 	return wording.Phrase(" (against "+are, wording.SomeNames(budgets), ")")
 }
 
-// VictimChoice returns how many pods the scheduler removes, and the pods that it chooses from. It returns "" for both
-// if the scheduler has no choice.
+// VictimChoice returns the number of pods that the scheduler removes, and the pods that it chooses from. Both are "" if
+// the scheduler has no choice.
 func VictimChoice(pods []string, v *cause.Victims) (count, among string) {
 	if len(v.Others) == 0 {
 		return "", ""

@@ -35,7 +35,7 @@ func TestWhy(t *testing.T) {
 			"the first is never left out"},
 		{[]*cause.Problem{crash, down, other}, 2, "CrashLoopBackOff a, and NodeNotReady cde",
 			"those with the same predicate are one"},
-		{[]*cause.Problem{silent, crash}, 1, "CrashLoopBackOff a", "one that has no words is none"},
+		{[]*cause.Problem{silent, crash}, 1, "CrashLoopBackOff a", "a problem without words is left out"},
 	} {
 		if got := Why(tt.problems, clause, tt.most); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.why, got, tt.want)

@@ -33,7 +33,8 @@ func (s Style) shorten(text string, columns int) string {
 }
 
 // wrappers matches the phrases that kubelet and container runtimes wrap around an error.
-var wrappers = regexp.MustCompile(`rpc error: code = \w+ desc = |Back-off pulling image "[^"]*": |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": |^Failed to create pod sandbox: `)
+var wrappers = regexp.MustCompile(`rpc error: code = \w+ desc = |Back-off pulling image "[^"]*": |` +
+	`failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": |^Failed to create pod sandbox: `)
 
 // Refusal shortens the API server's message about a rejected pod. It keeps the decisive parts: the violated rules of a
 // policy, the numbers of a quota or limit, and the name and answer of a webhook.
@@ -58,8 +59,8 @@ func (s Style) Refusal(message string, columns int) string {
 	return s.Brief(message, 3*columns) // keep more of the answers of policies and webhooks
 }
 
-// Parts of a rejection that can be left out: the pod name, which is made up for one request; everything but the host of
-// a webhook's URL; and, for a violation of PodSecurity, first the required settings and then the place.
+// These parts of a rejection can be left out. The pod name is made up for one request. A webhook's URL can be reduced
+// to its host. For a violation of PodSecurity, the required settings go first, and then the places.
 var (
 	podInQuestion = regexp.MustCompile(`^(?:pods|Pod) "[^"]*" is (?:forbidden: )?`)
 	webhookURL    = regexp.MustCompile(`(?:failed to call webhook: )?Post "?https?://([^/"? ]+)[^": ]*"?`)

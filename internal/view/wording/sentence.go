@@ -48,7 +48,7 @@ func (f Known) Clock(key string) string {
 	return ClockAt(at, f.Now)
 }
 
-// ClockAt returns the time of day of at in the time zone of now. It appends Z for UTC.
+// ClockAt returns a time of day in the time zone of now. It appends Z for UTC.
 func ClockAt(at, now time.Time) string {
 	return at.In(now.Location()).Format(ClockTime + Either(now.Location() == time.UTC, "Z", ""))
 }

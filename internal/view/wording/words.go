@@ -238,8 +238,8 @@ func lost(c snapshot.Consequence, used Used) string {
 	return lostBy[c]
 }
 
-// CountedUpdated returns the words for n nodes whose pod counts as updated. The number of nodes on a revision other
-// than the current one is of.
+// CountedUpdated says that the pods of n nodes on an old revision count as updated. It says "all" if there are no other
+// nodes on old revisions.
 func CountedUpdated(n, of int) string {
 	if n == of {
 		return PluralOf(n, "counted as updated", "all counted as updated")
