@@ -275,6 +275,6 @@ func TestNodeAlone(t *testing.T) {
 	}
 	t.Logf("%d nodes on their own; %d healthy nodes need other objects", said, others)
 	if said < cases.Least(100) || others > said/2 {
-		t.Errorf("%d nodes alone, and %d that are fine but not alone", said, others)
+		t.Errorf("%d nodes on their own, and %d healthy ones that need other objects", said, others)
 	}
 }

@@ -309,14 +309,14 @@ func TestSeconds(t *testing.T) {
 		why  string
 	}{
 		{0, "0s", "nothing"},
-		{0.04, "1s", "less than a second is one"},
+		{0.04, "1s", "less than a second becomes a second"},
 		{12.4, "12s", "whole seconds"},
 		{119, "1m59s", "below two minutes, seconds"},
 		{120, "2m", "from two minutes on, minutes"},
 		{1635, "27m", "rounded to the nearest"},
-		{3590, "1h", "almost an hour is one"},
-		{6010, "1h40m", "hours have fives of minutes"},
-		{36000, "10h", "from ten hours on, hours alone"},
+		{3590, "1h", "almost an hour becomes an hour"},
+		{6010, "1h40m", "hours have minutes in steps of five"},
+		{36000, "10h", "from ten hours on, only hours"},
 		{86400 * 1.5, "36h", "up to two days"},
 		{86400 * 3.2, "3d", "days"},
 	} {

@@ -14,11 +14,11 @@ func TestBrief(t *testing.T) {
 		want    string
 		why     string
 	}{
-		{false, "short", "short", "what fits stays"},
-		{false, `Back-off pulling image "a:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "a:1": failed to resolve reference "a:1": a:1: not found`, "ErrImagePull: a:1: not found", "what kubelet and runtime put around goes"},
+		{false, "short", "short", "a text that fits is not changed"},
+		{false, `Back-off pulling image "a:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "a:1": failed to resolve reference "a:1": a:1: not found`, "ErrImagePull: a:1: not found", "the phrases of kubelet and runtime are removed"},
 		{true, "rpc error: code = Unknown desc = x", "rpc error: code = Unknown desc = x", "--all shows whole messages"},
-		{false, "begin with what was tried " + strings.Repeat("and ", 50) + "end with what failed", "begin with what was … and end with what failed", "the middle goes, at blanks"},
-		{false, strings.Repeat("x", 60), strings.Repeat("x", 20) + " … " + strings.Repeat("x", 27), "or in a word that has none"},
+		{false, "begin with what was tried " + strings.Repeat("and ", 50) + "end with what failed", "begin with what was … and end with what failed", "the middle is removed, at spaces"},
+		{false, strings.Repeat("x", 60), strings.Repeat("x", 20) + " … " + strings.Repeat("x", 27), "a word without spaces is cut"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			if got := (wording.Style{All: tt.all}).Brief(tt.message, 50); got != tt.want {

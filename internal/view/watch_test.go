@@ -193,13 +193,13 @@ func TestWatchEnds(t *testing.T) {
 		},
 		{ended(follow.EndStuck, stalled(daemonset.StepBudgetSpent, 0,
 			held(cause.CrashLoopBackOff, "n1", "n2", "n3")...)), "", "stuck: 30 of 36 updated, 33 available, n1, n2, " +
-			"n3 (CrashLoopBackOff) use up the limit; 24 batches, all as predicted", "who uses up the limit"},
+			"n3 (CrashLoopBackOff) use up the limit; 24 batches, all as predicted", "the nodes that use up the limit"},
 		{ended(follow.EndStuck, stalled(daemonset.StepBudgetSpent, 0, held(cause.NodeNotReady, "n1")...)), "",
 			"stuck: 30 of 36 updated, 33 available, n1 (NodeNotReady) uses up the limit; 24 batches, all as predicted",
 			"one alone"},
 		{ended(follow.EndStuck, stalled(daemonset.StepBudgetSpent, 2, held(cause.NodeNotReady, "n1")...)), "",
 			"stuck: 30 of 36 updated, 33 available, n1 and 2 more (NodeNotReady) use up the limit; 24 batches, all " +
-				"as predicted", "some of them not known"},
+				"as predicted", "some of these nodes are unknown"},
 		{ended(follow.EndStuck, stalled(cause.FailedCreate, 0, held(cause.FailedCreate, "n1")...)), "",
 			"stuck: 30 of 36 updated, 33 available, n1 (FailedCreate); 24 batches, all as predicted",
 			"pods are refused"},
@@ -276,7 +276,7 @@ func TestVerdictAbout(t *testing.T) {
 		why  string
 	}{
 		{"N N O O", "N N O O", true, "time passes"},
-		{"N N O O", "N N N O", true, "one more is updated"},
+		{"N N O O", "N N N O", true, "one more pod is updated"},
 		{"N N N N", "N N N N N", true, "a node more"},
 		{"N N N N", "N N N nf", false, "a pod fails"},
 		{"N N N nf", "N N nf N", false, "another one does"},

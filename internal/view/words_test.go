@@ -292,9 +292,9 @@ Outlook   next, the controller deletes 2 pods on w-1, w-3 (not available, so del
 		{"create", daemonset.Batch{Certain: []daemonset.Item{item("w-1", "", daemonset.Missing)}}, `
 Outlook   next, the controller creates a pod on w-1`, "a create names its node"},
 		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.WithinBudget, From: []daemonset.Item{item("w-1", "a", ""), item("w-2", "b", "")}}}}, `
-Outlook   next, the controller deletes 1 of 2 pods on w-1, w-2 (chosen at random)`, "a choice that is the controller's"},
+Outlook   next, the controller deletes 1 of 2 pods on w-1, w-2 (chosen at random)`, "a random choice"},
 		{"delete", daemonset.Batch{Choices: []daemonset.Choice{{Count: 1, Reason: daemonset.FailedPod, From: []daemonset.Item{item("w-1", "a", ""), item("w-1", "b", "")}}}}, `
-Outlook   next, the controller deletes 1 of 2 pods on w-1 (the pod has failed; chosen at random)`, "of several pods of a node, the node"},
+Outlook   next, the controller deletes 1 of 2 pods on w-1 (the pod has failed; chosen at random)`, "several pods of a node: the node"},
 		{"delete", daemonset.Batch{Deferred: 7}, `
 Outlook   it deletes 7 more in later syncs: one sync takes at most 250`, "beyond the burst"},
 	} {

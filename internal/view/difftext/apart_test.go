@@ -43,20 +43,20 @@ func TestFieldWords(t *testing.T) {
 		return out
 	}
 	for _, tt := range []struct{ old, new, want, why string }{
-		{`"agent:1"`, `"agent:2"`, "agent:1 -> agent:2", "short values are whole"},
-		{`["a","b"]`, `["a","c"]`, `["a","b"] -> ["a","c"]`, "short lists, too"},
+		{`"agent:1"`, `"agent:2"`, "agent:1 -> agent:2", "short values are complete"},
+		{`["a","b"]`, `["a","c"]`, `["a","b"] -> ["a","c"]`, "short lists are complete"},
 		{`"quay.io/acme/agent:v1.2.3@sha256:` + one + `"`, `"quay.io/acme/agent:v1.2.4@sha256:` + other + `"`,
 			"quay.io/acme/agent:v1.2.3@sha256:a1b2c3d4a1b2c3d4a1b2c3d4a1b2c3d4a1b2… -> " +
 				"quay.io/acme/agent:v1.2.4@sha256:e5f6a7b8e5f6a7b8e5f6a7b8e5f6a7b8e5f6…", "a tag and a digest"},
 		{`"registry.example.com/a/long/path/of/names/agent@sha256:` + one + `"`,
 			`"registry.example.com/a/long/path/of/names/agent@sha256:` + one[:60] + `ffff"`,
 			"registry.example.com/a/long/path/of/names/age…c3d4a1b2c3d4 -> " +
-				"registry.example.com/a/long/path/of/names/age…c3d4a1b2ffff", "a digest that differs at its end"},
+				"registry.example.com/a/long/path/of/names/age…c3d4a1b2ffff", "digests with different ends"},
 		{list(many()...), list(many("--flag-01=X", "--flag-20=Y")...),
 			`[…, "--flag-01=value", …, "--flag-20=value", …] -> […, "--flag-01=X", …, "--flag-20=Y", …]`,
 			"two arguments of many"},
-		{list(many()...), list(append(many(), "--new")...), `[…] -> […, "--new"]`, "an argument that comes"},
-		{list(append(many(), "--new")...), list(many()...), `[…, "--new"] -> […]`, "one that goes"},
+		{list(many()...), list(append(many(), "--new")...), `[…] -> […, "--new"]`, "an added argument"},
+		{list(append(many(), "--new")...), list(many()...), `[…, "--new"] -> […]`, "a removed argument"},
 		{
 			list("sh", "-c", "set -e; prepare --all --verbose --retries=3 --deadline=30s; agent --level=info "+
 				"--port=9100; cleanup --now"), list("sh", "-c", "set -e; prepare --all --verbose --retries=5 "+
@@ -64,7 +64,7 @@ func TestFieldWords(t *testing.T) {
 			`[…, "-c", … --verbose --retries=3 … agent --level=info …] -> […, "-c", … --verbose --retries=5 … agent --level=debug …]`, "two words of a script",
 		},
 		{text(strings.Repeat("word ", 30) + "a  b"), text(strings.Repeat("word ", 30) + "a b"),
-			`… a \u0020b" -> … a b"`, "a blank at the end of a long text"},
+			`… a \u0020b" -> … a b"`, "a space at the end of a long text"},
 		{text("line one is long enough\nline two\nline three is long\nline four\nlast line of all of them"),
 			text("line one is long enough\nline 2\nline three is long\nline four\nlast line of all of us"),
 			`… enough\nline two\nline … of them" -> … enough\nline 2\nline … of us"`, "two words of a text with lines"},
@@ -94,13 +94,13 @@ func TestFieldWords(t *testing.T) {
 			"one that comes keeps its flag's name, too",
 		},
 		{list(many()...), list(slices.Concat([]string{many()[1], many()[0]}, many()[2:])...),
-			`[…, "--flag-01=value", …] -> ["--flag-01=value", …]`, "one that moved"},
+			`[…, "--flag-01=value", …] -> ["--flag-01=value", …]`, "a moved argument"},
 		{`"quay.io/acme/agent:v1.8.2"`, `"quay.io/acme/agent:v1.8.2 "`,
-			`"quay.io/acme/agent:v1.8.2" -> "quay.io/acme/agent:v1.8.2\u0020"`, "a blank at the end"},
+			`"quay.io/acme/agent:v1.8.2" -> "quay.io/acme/agent:v1.8.2\u0020"`, "a space at the end"},
 		{`"80"`, `80`, `"80" -> 80`, "a text and a number"},
 		{"\"a\u200bb\"", `"a\\u200bb"`, `"a\u200bb" -> "a\\u200bb"`, "an invisible character, and its escape"},
 		{`"agent"`, "\"\u0430gent\"", `"agent" -> "\u0430gent"`, "a letter that looks like another"},
-		{`"é"`, "\"e\u0301\"", `"é" -> "e\u0301"`, "one letter of one character, and of two"},
+		{`"é"`, "\"e\u0301\"", `"é" -> "e\u0301"`, "the same letter as one character and as two"},
 	} {
 		about := func(old, new string) string {
 			d := differs("spec.template.spec.containers[name=a].args", old, new)
@@ -123,7 +123,7 @@ func TestFieldNames(t *testing.T) {
 		{"spec.template.spec.containers[name=a].image", `"r/agent:1"`, `"r/agent:2"`, "image of container a: 1 -> 2",
 			"of one repository only the tags are said"},
 		{"spec.template.spec.initContainers[name=a].image", `"r/agent:1"`, `"q/agent:1"`,
-			"image of container a: r/agent:1 -> q/agent:1", "another one is said whole"},
+			"image of container a: r/agent:1 -> q/agent:1", "for another repository, the complete image is shown"},
 		{"spec.template.spec.containers[name=a].resources.limits.memory", `"1Gi"`, `"2Gi"`,
 			"memory limit of container a: 1Gi -> 2Gi", "a limit"},
 		{"spec.template.spec.containers[name=a].resources.requests.cpu", ``, `"100m"`,
@@ -143,7 +143,7 @@ func TestFieldNames(t *testing.T) {
 			"a node selector"},
 		{"spec.updateStrategy.rollingUpdate.maxSurge", `0`, `"50%"`, "updateStrategy.rollingUpdate.maxSurge: 0 -> 50%",
 			"a field of the DaemonSet"},
-		{"spec.template", `{}`, ``, "the template removed, was {}", "the template whole"},
+		{"spec.template", `{}`, ``, "the template removed, was {}", "the complete template"},
 		{"spec.template.spec.containers[name=a].env[name]", `["a","b"]`, `["b","a"]`,
 			"order of env of container a: a, b -> b, a", "the order of a list"},
 		{"spec.template.spec.tolerations",
@@ -151,13 +151,13 @@ func TestFieldNames(t *testing.T) {
 			`[{"operator":"Exists"},{"key":"b","value":"c"}]`, "tolerations: a:NoExecute for 30 s -> *, b=c",
 			"tolerations as --toleration takes them"},
 		{"spec.template.spec.containers[name=a]", "", container, "container a added: image quay.io/acme/agent:1, …",
-			"a container that comes"},
+			"an added container"},
 		{"spec.template.spec.initContainers[name=a]", container, "",
-			"init container a removed, was image quay.io/acme/agent:1, …", "one that goes, before the others"},
+			"init container a removed, was image quay.io/acme/agent:1, …", "a removed init container"},
 		{"spec.template.spec.volumes[name=a]", "", `{"image":"x","name":"a"}`,
-			`volume a added: {"image":"x","name":"a"}`, "a volume has no image to name"},
+			`volume a added: {"image":"x","name":"a"}`, "a volume is not a container"},
 		{"spec.template.spec.containers[name=a].livenessProbe", "", `{"image":"x"}`,
-			`livenessProbe of container a added: {"image":"x"}`, "and no part of one"},
+			`livenessProbe of container a added: {"image":"x"}`, "a probe is not a container"},
 	} {
 		if got := (Style{}).Lines([]template.Difference{differs(tt.path, tt.old, tt.new)}, nil)[0]; got != tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.why, got, tt.want)
@@ -184,7 +184,7 @@ func TestImagesApart(t *testing.T) {
 		{"r/a:1", "r/a", "1", "(no tag)", "no tag"},
 		{"q.io:5000/a:1", "q.io:5001/a:1", "q.io:5000/a:1", "q.io:5001/a:1", "a registry's port"},
 		{"r/a:1", "r/a:1 ", `"1"`, `"1\u0020"`, "a blank"},
-		{"r/a:1\u00a0", "r/a:1", `"1\u00a0"`, `"1"`, "another blank"},
+		{"r/a:1\u00a0", "r/a:1", `"1\u00a0"`, `"1"`, "another kind of space"},
 		{"r/a:1", "r/a:1\u200b", `"1"`, `"1\u200b"`, "an invisible character"},
 		{"r/a@" + digest("aaaa"), "r/a@" + digest("aaaa") + "0",
 			"r/a@sha256:aaaa000000000000000000000000000000…00000000",
