@@ -23,7 +23,7 @@ func (p *historyScreen) gridOfRevisions(m *plan.Map) *screen.Grid {
 			sign = string(rune('A' + len(g.Kinds)%26))
 		}
 		if r == p.current {
-			words += wording.InBrackets(p.latest())
+			words += wording.InBrackets(p.whyCurrent())
 		}
 		for _, node := range r.OnNodes {
 			of[node] = len(g.Kinds)

@@ -166,7 +166,7 @@ func (p *historyScreen) idle() string {
 func (p *historyScreen) counts() string {
 	r, latest := &p.h.Rollout, ""
 	if p.current != nil {
-		latest = p.name(p.current) + wording.InBrackets(p.latest(), p.unavailable())
+		latest = p.name(p.current) + wording.InBrackets(p.whyCurrent(), p.unavailable())
 	}
 	switch {
 	case r.Pods == nil:
@@ -212,8 +212,8 @@ func (p *historyScreen) where(r *history.Revision) string {
 	return wording.SomeNames(r.OnNodes)
 }
 
-// latest returns why the revision is the current one.
-func (p *historyScreen) latest() string {
+// whyCurrent returns why the revision is the current one.
+func (p *historyScreen) whyCurrent() string {
 	switch {
 	case p.h.Inferred():
 		return "assumed to be the latest"
@@ -601,7 +601,7 @@ func (p *historyScreen) failing() bool {
 func (p *historyScreen) doNow() {
 	words, command := p.act()
 	p.look(screen.DoNow, words, command)
-	if missing, get := p.missing(); missing != "" {
+	if missing, get := p.howToGetMissing(); missing != "" {
 		p.look(p.nextLabel(), missing, get)
 	}
 	if explain := p.Again("explain"); !slices.Equal(explain, command) {
@@ -683,8 +683,8 @@ func (p *historyScreen) rollback(l screen.Label, r *history.Revision) {
 	}
 }
 
-// missing returns how to get the revisions or pods that could not be read. It returns "" if all were read.
-func (p *historyScreen) missing() (words string, get screen.Command) {
+// howToGetMissing returns how to get the revisions or pods that could not be read. It returns "" if all were read.
+func (p *historyScreen) howToGetMissing() (words string, get screen.Command) {
 	for _, of := range []struct {
 		what        snapshot.What
 		name        string

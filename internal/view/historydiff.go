@@ -47,7 +47,7 @@ func historyListScreen(all []sheet.Past, asked sheet.Asked, style wording.Style)
 		if style.Wide {
 			row.Cells = append(row.Cells, screen.Cells(hash, fmt.Sprint(h.Kept()), fmt.Sprint(h.Limit))...)
 		}
-		row.Cells = append(row.Cells, screen.Cell{Lines: append(lines, p.besides()...)})
+		row.Cells = append(row.Cells, screen.Cell{Lines: append(lines, p.extraLines()...)})
 	}
 	s := screen.Screen{Headline: screen.Headline{Counts: true, Subject: wording.Plural(len(all), "DaemonSet")}}
 	s.Add(screen.Body, t)
@@ -92,8 +92,8 @@ func (p *historyScreen) onNewest() string {
 	return "?"
 }
 
-// besides returns how many pods on other revisions count as updated, and why the rollout is stuck.
-func (p *historyScreen) besides() (lines []string) {
+// extraLines returns how many pods on other revisions count as updated, and why the rollout is stuck.
+func (p *historyScreen) extraLines() (lines []string) {
 	if updated, others := p.h.UpdatedElsewhere(); updated > 0 {
 		lines = append(lines, "(on other revisions: "+wording.CountedUpdated(updated, others)+")")
 	}
@@ -186,7 +186,7 @@ func Diff(w io.Writer, h sheet.Past, asked sheet.Asked, style wording.Style) err
 		words, command := p.act()
 		p.look(screen.DoNow, words, command)
 	}
-	whose := func(i int) []string { return about(&d.Change[i]) }
+	whose := func(i int) []string { return fieldOrigin(&d.Change[i]) }
 	for _, l := range (difftext.Style{All: style.All}).Lines(fields, whose) {
 		p.Add(screen.Change, "%s", l)
 	}
@@ -200,13 +200,13 @@ func (p *historyScreen) side(r *history.Revision) string {
 	case r == nil:
 		return "the live template"
 	case r == p.current:
-		return p.name(r) + wording.InBrackets(p.latest(), p.origin(r))
+		return p.name(r) + wording.InBrackets(p.whyCurrent(), p.origin(r))
 	}
 	return p.name(r) + wording.InBrackets(p.origin(r))
 }
 
-// about returns the kind of a changed field, and the field managers that own it.
-func about(c *history.FieldChange) []string {
+// fieldOrigin returns the kind of a changed field, and the field managers that own it.
+func fieldOrigin(c *history.FieldChange) []string {
 	kind := map[history.FieldKind]string{
 		history.FieldDefault: "API default", history.FieldRestart: "kubectl rollout restart",
 	}[c.Kind]

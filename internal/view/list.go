@@ -204,7 +204,7 @@ func planListScreen(l *plan.List, asked sheet.Asked, style wording.Style) *scree
 		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name, replaces, strconv.Itoa(len(p.Lost)),
 			strconv.Itoa(len(p.Placement.Gain)),
 			strconv.Itoa(p.Outcome.Steps), cmp.Or(wording.RangeWords(p.Outcome.Duration), "-"),
-			newPlanScreen(p, nil, asked, style).inShort()).Cells[0].Tone = tones[p.Quality()]
+			newPlanScreen(p, nil, asked, style).summaryCell()).Cells[0].Tone = tones[p.Quality()]
 	}
 	bad := l.EndBadly()
 	subject := wording.Plural(len(l.Items), "DaemonSet") + " with something to do"
@@ -229,9 +229,9 @@ func NothingToDo(w io.Writer, of int, style wording.Style) error {
 	return sheet.WriteOne(w, &s, style)
 }
 
-// inShort returns what stalls the rollout, or what the next sync does. It adds the pods that take longer than all
+// summaryCell returns what stalls the rollout, or what the next sync does. It adds the pods that take longer than all
 // others did. It also adds that no node is eligible, if the outcome does not show that.
-func (s *planScreen) inShort() string {
+func (s *planScreen) summaryCell() string {
 	staying, none := s.p.NoneEligible()
 	does := "waits for pods"
 	switch n := &s.p.Next; {

@@ -84,7 +84,7 @@ const tryOneNode = "before you %s, set updateStrategy OnDelete and try the chang
 // doComplete adds what to do with a change that completes.
 func (s *planScreen) doComplete(do string) {
 	loses := len(s.p.Losses())
-	switch repair, waits := s.p.KeptByRepair(), s.awaits(); {
+	switch repair, waits := s.p.KeptByRepair(), s.revisionBecomingAvailable(); {
 	case s.risksAll():
 		s.advise(fmt.Sprintf(tryOneNode, do))
 	case len(repair) > 0:
@@ -118,9 +118,9 @@ func onlyIfLost(do string, nodes int) string {
 		wording.PluralOf(nodes, "1 node to lose its pod", fmt.Sprintf("%d nodes to lose their pods", nodes))
 }
 
-// awaits returns the current revision if its pods are about to become available and the change would replace them. It
-// returns 0 otherwise.
-func (s *planScreen) awaits() int64 {
+// revisionBecomingAvailable returns the current revision if its pods are about to become available and the change would
+// replace them. It returns 0 otherwise.
+func (s *planScreen) revisionBecomingAvailable() int64 {
 	if s.before == nil || s.p.Change == nil || !s.p.Change.TemplateChanged {
 		return 0
 	}
@@ -217,7 +217,7 @@ func (s *planScreen) doStall(do string) {
 	case len(down) > 0:
 		s.advise("before you " + do + ", " + s.repairVerb() + " " + wording.SomeNames(down))
 	case s.Screen.Has(screen.Then) && while == "":
-		s.advise("before you " + do + s.untilThen() + ":")
+		s.advise("before you " + do + s.orDrain() + ":")
 		s.Screen.Move(screen.Then, screen.DoNow, 0)
 		s.alsoFirst()
 	case s.dryRun():
@@ -256,8 +256,8 @@ func (s *planScreen) alsoFirst() {
 	}
 }
 
-// untilThen adds draining to the actions to avoid if the API server now rejects pods that it admitted before.
-func (s *planScreen) untilThen() string {
+// orDrain adds draining to the actions to avoid if the API server now rejects pods that it admitted before.
+func (s *planScreen) orDrain() string {
 	v := s.p.Admission
 	if s.admittedBefore() == 0 || s.o.Reason != cause.FailedCreate || v == nil || len(v.Refusals) == 0 {
 		return ""
@@ -286,8 +286,8 @@ func (s *planScreen) risksAll() bool {
 	return false
 }
 
-// restartIt is the instruction for the change that kubectl rollout restart makes.
-const restartIt = "restart the DaemonSet"
+// restartInstruction is the instruction for the change that kubectl rollout restart makes.
+const restartInstruction = "restart the DaemonSet"
 
 // instruction returns the instruction that makes the change.
 func (s *planScreen) instruction() string {
@@ -296,7 +296,7 @@ func (s *planScreen) instruction() string {
 	case s.Asked.Undo, c != nil && c.Method == "" && c.TemplateChanged && !c.Revision.New && c.Revision.Was > 0:
 		return "roll back"
 	case c != nil && len(c.Fields) == 1 && c.Fields[0].Path.Equal(template.RestartedAt):
-		return restartIt
+		return restartInstruction
 	case c == nil || c.Method != "" || len(c.Fields) > 0:
 		return "apply the change"
 	}

@@ -254,9 +254,9 @@ func wayOut(u remedy.Remedy) (words string, flags []sheet.Flag) {
 	return cmp.Or(way.words, string(u.Code)+" "+u.Value), way.flags
 }
 
-// whatIf adds the rollout with other limits. If the user requested no change, it also adds what a change of the
+// addWhatIf adds the rollout with other limits. If the user requested no change, it also adds what a change of the
 // template would do.
-func (s *planScreen) whatIf() {
+func (s *planScreen) addWhatIf() {
 	p := s.p
 	if then := p.IfChanged(); then != nil {
 		p = then

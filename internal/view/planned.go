@@ -92,7 +92,7 @@ func buildPlanScreen(p *plan.Plan, now *explain.Explanation, asked sheet.Asked, 
 		s.course()
 		s.groups()
 		s.waysOut()
-		s.whatIf()
+		s.addWhatIf()
 	}
 	if s.live == nil {
 		s.doNow()
@@ -225,11 +225,12 @@ func (s *planScreen) summary() string {
 	evicted, _ := s.p.Preempted()
 	words := wording.Joined("; ",
 		wording.Either(s.p.KeepsNone(), noNodeKeepsPod, ""), s.ending(),
-		wording.Phrase("the scheduler ", s.removes("removes"), " ", wording.Counted(evicted, "pod", "pods"),
+		wording.Phrase("the scheduler ", s.removalVerb("removes"), " ", wording.Counted(evicted, "pod", "pods"),
 			" of others"),
 		wording.Phrase("the change lasts until ", s.undoer(), " undoes it"))
 	if n := len(s.p.Placement.Lose); n > 0 {
-		words += "; " + wording.Plural(n, "node") + " " + s.would(n, "loses its pod", "lose their pods", "lose its pod",
+		words += "; " + wording.Plural(n, "node") + " " + s.conditional(n, "loses its pod", "lose their pods",
+			"lose its pod",
 			"lose their pods") + " immediately"
 	}
 	return words
@@ -341,7 +342,7 @@ func (s *planScreen) unmetCause() {
 			check = s.Kubectl("kubectl describe", screen.Word(kindWords[r.Kind]), s.Namespace(), screen.Quote(r.Name))
 		}
 		s.Screen.Add(screen.Check, check)
-		s.Add(s.To, "%s", wording.Either(i == 0, s.or(), "and ")+r.CreateWords())
+		s.Add(s.To, "%s", wording.Either(i == 0, s.alternativePrefix(), "and ")+r.CreateWords())
 	}
 	s.Add(s.To, "(or correct the template)")
 	for _, w := range s.p.Warnings {
@@ -381,7 +382,7 @@ func (s *planScreen) change() {
 	if c == nil {
 		return
 	}
-	if restart := s.instruction() == restartIt && len(c.Fields) == 1 && c.Revision.New &&
+	if restart := s.instruction() == restartInstruction && len(c.Fields) == 1 && c.Revision.New &&
 		c.Revision.Number > 0; restart {
 		s.Add(screen.Change, "%s (would create revision %d)",
 			wording.Either(len(s.unfinished()) > 0, "restart", "restart only"),
@@ -550,23 +551,23 @@ func (s *planScreen) stranded() {
 	}
 }
 
-// removes returns the verb for the scheduler's removal of other pods. It returns "may remove" for a stalled rollout,
-// which may not reach their nodes.
-func (s *planScreen) removes(it string) string {
+// removalVerb returns the verb for the scheduler's removal of other pods. It returns "may remove" for a stalled
+// rollout, which may not reach their nodes.
+func (s *planScreen) removalVerb(it string) string {
 	if s.o.Code == plan.Stalls && s.p.Subject != plan.SubjectNew {
 		return "may remove"
 	}
 	return it
 }
 
-// or introduces what helps in addition to a rollback.
-func (s *planScreen) or() string {
+// alternativePrefix introduces what helps in addition to a rollback.
+func (s *planScreen) alternativePrefix() string {
 	return map[bool]string{true: "or "}[s.live != nil && s.live.GoesBack]
 }
 
 // rollBack adds the rollback of a rollout in progress that will stall, if explain does not show a fix yet.
 func (s *planScreen) rollBack() {
-	if s.or() == "" {
+	if s.alternativePrefix() == "" {
 		return
 	}
 	to := remedy.Find(s.o.Remedies, remedy.RollBack).Value
@@ -665,7 +666,7 @@ func (s *planScreen) otherSystem() (nodes []string) {
 }
 
 // placed adds the consequence for pods on nodes, grouped by the rule that decides it. verbs are the last four arguments
-// of would.
+// of conditional.
 func (s *planScreen) placed(nodes []plan.PlacementNode, verbs []string, when string) {
 	const most = 3
 	groups := plan.ByVerdict(nodes)
@@ -675,7 +676,7 @@ func (s *planScreen) placed(nodes []plan.PlacementNode, verbs []string, when str
 			return
 		}
 		why := wording.InBrackets(wording.Placement(g.Reason, g.Facts))
-		lose := s.would(len(g.Nodes), verbs[0], verbs[1], verbs[2], verbs[3]) + when
+		lose := s.conditional(len(g.Nodes), verbs[0], verbs[1], verbs[2], verbs[3]) + when
 		if s.o.Code == plan.RemovesAllPods && len(groups) == 1 && s.changes(g.Nodes) { // Fault and Change say this
 			s.Add(screen.Impact, "these nodes %s", lose)
 			return
@@ -699,9 +700,9 @@ func (s *planScreen) changes(nodes []string) bool {
 	return slices.Equal(slices.Compact(changed), slices.Sorted(slices.Values(nodes)))
 }
 
-// would returns the verb for n nodes: one or many for the current rollout, or "would" with oneWould or manyWould for a
-// change.
-func (s *planScreen) would(n int, one, many, oneWould, manyWould string) string {
+// conditional returns the verb for n nodes: one or many for the current rollout, or "would" with oneWould or manyWould
+// for a change.
+func (s *planScreen) conditional(n int, one, many, oneWould, manyWould string) string {
 	if s.p.OfChange() {
 		return "would " + wording.PluralOf(n, oneWould, manyWould)
 	}

@@ -41,7 +41,7 @@ func (s *planScreen) evicts() {
 	if pods == 0 {
 		return
 	}
-	removes, budgets := "the scheduler "+s.removes("will remove")+" ", s.p.BudgetsViolated()
+	removes, budgets := "the scheduler "+s.removalVerb("will remove")+" ", s.p.BudgetsViolated()
 	before := removes + wording.Plural(pods, "pod") + " of lower priority to make room on:"
 	if x := s.p.Preempts[0]; len(nodes) == 1 {
 		budgets = x.Budgets
@@ -78,7 +78,7 @@ func (s *planScreen) makeRoom() {
 		if s.live != nil { // otherwise the table has this command
 			s.Screen.Add(screen.Check, s.Kubectl("kubectl describe node", screen.Quote(m.nodes[0])))
 		}
-		s.Add(s.To, "%s", s.or()+number+fix)
+		s.Add(s.To, "%s", s.alternativePrefix()+number+fix)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/explain"
 )
 
-// mostUnsettled is the maximum number of DaemonSets that the first screen names.
-const mostUnsettled = 8
+// mostNamed is the maximum number of DaemonSets that the first screen names.
+const mostNamed = 8
 
 // Start writes the first screen, for a user who ran the program without arguments. It names the DaemonSets whose status
 // has unavailable or outdated pods, worst first, and the next command. It uses only their statuses. All of them are
@@ -34,7 +34,7 @@ func Start(w io.Writer, all []appsv1.DaemonSet, namespace string, asked sheet.As
 		s.Headline.Tone = screen.Warn
 		t := &screen.Table{Columns: []screen.Column{{Head: "DAEMONSET"}, {Head: "DESIRED", Right: true},
 			{Head: "UP-TO-DATE", Right: true}, {Head: "AVAILABLE", Right: true}}}
-		for _, ds := range unsettled[:min(mostUnsettled, len(unsettled))] {
+		for _, ds := range unsettled[:min(mostNamed, len(unsettled))] {
 			t.Row(ds.Namespace+"/"+ds.Name, strconv.Itoa(int(ds.Status.DesiredNumberScheduled)),
 				strconv.Itoa(int(ds.Status.UpdatedNumberScheduled)), strconv.Itoa(int(ds.Status.NumberAvailable)))
 		}

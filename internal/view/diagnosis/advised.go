@@ -158,8 +158,8 @@ func (d *advised) platform() string {
 // notBuilt reports whether a message says that the image is not built for the nodes.
 func (d *advised) notBuilt() bool { return d.p != nil && d.p.NotBuilt() }
 
-// told reports whether a message names the common property of the nodes.
-func (d *advised) told() bool { return d.p != nil && d.p.Common != nil && d.p.Common.Told }
+// messageNamesCause reports whether a message names the common property of the nodes.
+func (d *advised) messageNamesCause() bool { return d.p != nil && d.p.Common != nil && d.p.Common.Told }
 
 func (d *advised) wait() string {
 	if d.problem == daemonset.NodeGone {
@@ -209,7 +209,7 @@ func (d *advised) whyNoImage() string {
 }
 
 func (d *advised) isImageBuilt() string {
-	if d.notBuilt() || d.told() {
+	if d.notBuilt() || d.messageNamesCause() {
 		return ""
 	}
 	return wording.Phrase("find out whether the image is built for ", d.platform(), " before you change anything")
@@ -220,7 +220,7 @@ func (d *advised) publishImage() string {
 	switch {
 	case d.notBuilt():
 		return "use an image that has a build for " + d.platform() + ", or have this one published for it"
-	case !d.told():
+	case !d.messageNamesCause():
 		return ""
 	case d.a.E.Fix(remedy.RollBack) != nil && d.a.E.Fixes()[0].Code == remedy.RollBack:
 		return d.back() + "; later publish the image for " + d.platform() + ", or " + without
@@ -343,7 +343,7 @@ func (d *advised) whatTheyReport() string {
 }
 
 func (d *advised) repairNodes() string {
-	then, it := d.spreads(), d.on("it", "them")
+	then, it := d.spreadWarning(), d.on("it", "them")
 	switch {
 	case d.a.E.Verdict.Code == explain.BeingDeleted:
 		return "repair " + d.where() + ", or delete the " + d.on("node if it never comes", "nodes if they never come") +
@@ -357,8 +357,9 @@ func (d *advised) repairNodes() string {
 	return "repair " + d.where() + ", or contact the team that manages " + it
 }
 
-// spreads warns that nodes that come back get a pod of the failing revision. It returns "" if that does not apply.
-func (d *advised) spreads() string {
+// spreadWarning warns that nodes that come back get a pod of the failing revision. It returns "" if that does not
+// apply.
+func (d *advised) spreadWarning() string {
 	var after []int // the numbers of the problems that come first
 	for n, other := range d.all {
 		if len(other.Problems) > 0 && slices.Contains(d.After, other.Problems[0]) {

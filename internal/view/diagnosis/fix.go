@@ -333,7 +333,7 @@ func (a *Answer) freeDisk(f *remedy.Remedy) {
 	if slices.Contains(f.Problems, cause.OOMKilled) {
 		then = "the kubelet then restarts the " + wording.PluralOf(n, "container", "containers") + ", within 5m"
 	}
-	a.Act(a.To, freeing[corev1.NodeConditionType(f.Value)]+" on "+wording.PluralOf(n, "the node", "the nodes")+
+	a.Act(a.To, pressureRelief[corev1.NodeConditionType(f.Value)]+" on "+wording.PluralOf(n, "the node", "the nodes")+
 		", or contact the team that manages "+wording.PluralOf(n, "it", "them")+"; "+then, nil)
 }
 
@@ -355,8 +355,8 @@ func (a *Answer) deletePods(f *remedy.Remedy) {
 	a.Act(a.To, words, a.Kubectl(quoted(pods, first)...))
 }
 
-// freeing has the action that relieves each kind of pressure.
-var freeing = map[corev1.NodeConditionType]string{
+// pressureRelief has the action that relieves each kind of pressure.
+var pressureRelief = map[corev1.NodeConditionType]string{
 	corev1.NodeDiskPressure: "free disk space", corev1.NodeMemoryPressure: "free memory",
 	corev1.NodePIDPressure: "end processes",
 }
@@ -429,10 +429,10 @@ func (a *Answer) create(f *remedy.Remedy) {
 		for i := range a.E.Problems {
 			p := &a.E.Problems[i]
 			if p.Subject == s && usedBefore(p) > 0 {
-				words = "restore " + a.missed(p) + " from its manifest or a backup"
+				words = "restore " + a.missingName(p) + " from its manifest or a backup"
 			} else if p.Subject == s && p.Facts["kind"] != nil {
 				words = a.Reference(p.Facts).CreateWords()
-			} else if absent := a.absent(p); p.Subject == s && absent != "" {
+			} else if absent := a.missingObject(p); p.Subject == s && absent != "" {
 				words, command = "create "+absent, a.creation(p)
 			}
 		}
@@ -513,7 +513,7 @@ func otherPort(p *explain.Problem) string {
 
 // otherRequest returns what helps a pod that requests too much.
 func otherRequest(p *explain.Problem) string {
-	resource, short := wording.ResourceWord(p.Facts["resources"]), lacking(p.Facts)
+	resource, short := wording.ResourceWord(p.Facts["resources"]), shortfall(p.Facts)
 	remove := "delete pods that can run elsewhere and request " + short + " of " + resource + " in all"
 	switch {
 	case resource == "pods":
@@ -532,9 +532,9 @@ func otherRequest(p *explain.Problem) string {
 	return remove
 }
 
-// lacking returns the difference between the request for the first resource and the free amount. It returns "" if one
+// shortfall returns the difference between the request for the first resource and the free amount. It returns "" if one
 // of them is unknown.
-func lacking(f daemonset.Facts) string {
+func shortfall(f daemonset.Facts) string {
 	requested, err := resource.ParseQuantity(wording.Fact(f, "requested"))
 	free, other := resource.ParseQuantity(wording.Fact(f, "free"))
 	if err != nil || other != nil {

@@ -19,8 +19,8 @@ func usedBefore(p *cause.Problem) int {
 	return b.Same.Before + b.Same.Since
 }
 
-// deleted says that the missing object existed before, or returns "" if nothing shows that.
-func deleted(p *cause.Problem) string {
+// probablyDeleted says that the missing object existed before, or returns "" if nothing shows that.
+func probablyDeleted(p *cause.Problem) string {
 	n := usedBefore(p)
 	if n == 0 {
 		return ""
@@ -29,8 +29,8 @@ func deleted(p *cause.Problem) string {
 		", so it was probably deleted since"
 }
 
-// missed names the missing object, or the missing key of an object.
-func (a *Answer) missed(p *cause.Problem) string {
+// missingName names the missing object, or the missing key of an object.
+func (a *Answer) missingName(p *cause.Problem) string {
 	object := wording.Fact(p.Facts, "kind") + " " + a.Header.DaemonSet.Namespace + "/" + wording.Fact(p.Facts, "name")
 	if key := wording.Fact(p.Facts, "key"); key != "" {
 		return "key " + key + " of " + object
@@ -46,7 +46,7 @@ func (a *Answer) notBack(problems []*explain.Problem) {
 	}
 	for _, p := range problems {
 		if usedBefore(p) > 0 {
-			a.Add(screen.DoNot, "roll back: revision %s refers to %s, too", back.Value, a.missed(p))
+			a.Add(screen.DoNot, "roll back: revision %s refers to %s, too", back.Value, a.missingName(p))
 			return
 		}
 	}

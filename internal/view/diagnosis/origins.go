@@ -128,7 +128,7 @@ func (b *blamed) change() string {
 	case b.certain() && touched == "" && o.Revision > 0:
 		return this
 	case b.certain():
-		return this + touched + wording.Phrase(": ", b.a.absent(b.p), " does not exist")
+		return this + touched + wording.Phrase(": ", b.a.missingObject(b.p), " does not exist")
 	case b.allNew() && o.Revision > 0:
 		return "likely " + this + ": " + b.allNewFail()
 	}
@@ -241,14 +241,14 @@ func (b *blamed) noHostPath() string {
 
 func (b *blamed) missingObject() string {
 	if b.Text("kind") == "" {
-		named := wording.Phrase(b.a.absent(b.p), " does not exist")
+		named := wording.Phrase(b.a.missingObject(b.p), " does not exist")
 		return cmp.Or(named, "the object that the message names, which does not exist")
 	}
 	since := ""
 	if n := b.a.Works(); n > 0 && b.p.Blame.Certainty == cause.Likely {
 		since = "; perhaps deleted since " + wording.Plural(n, "other pod") + " of this revision started"
 	}
-	return wording.Joined("; ", sheet.NoSuch(b.Known, b.a.Header.DaemonSet.Namespace)+since, deleted(b.p))
+	return wording.Joined("; ", sheet.NoSuch(b.Known, b.a.Header.DaemonSet.Namespace)+since, probablyDeleted(b.p))
 }
 
 func (b *blamed) registry() string {

@@ -18,7 +18,7 @@ func (a *Answer) causes(problems []*explain.Problem) {
 	var said []string
 	of := map[string][]daemonset.Reason{}
 	several := slices.ContainsFunc(problems, func(p *explain.Problem) bool { return p.Code != problems[0].Code })
-	for _, p := range a.alike(problems) {
+	for _, p := range a.mergeMisscheduled(problems) {
 		words := a.Origin(p)
 		if words != "" && len(of[words]) == 0 {
 			said = append(said, words)
@@ -36,8 +36,8 @@ func (a *Answer) causes(problems []*explain.Problem) {
 	}
 }
 
-// alike returns the problems. It merges those of Misscheduled that have the same origin.
-func (a *Answer) alike(problems []*explain.Problem) (out []*explain.Problem) {
+// mergeMisscheduled returns the problems. It merges those of Misscheduled that have the same origin.
+func (a *Answer) mergeMisscheduled(problems []*explain.Problem) (out []*explain.Problem) {
 	of := map[string]*explain.Problem{}
 	for _, p := range problems {
 		one := *p
@@ -56,9 +56,9 @@ func (a *Answer) alike(problems []*explain.Problem) (out []*explain.Problem) {
 	return out
 }
 
-// absent names the missing object because of which the API server rejects pods. It returns "" if the API server's
-// message names no such object.
-func (a *Answer) absent(p *explain.Problem) string {
+// missingObject names the missing object because of which the API server rejects pods. It returns "" if the API
+// server's message names no such object.
+func (a *Answer) missingObject(p *explain.Problem) string {
 	kind, name := cause.NamedObject(p.Facts)
 	switch {
 	case p.Code != cause.FailedCreate || name == "":

@@ -41,7 +41,7 @@ func (s Style) twoLists(old, new template.Value) (before, after string) {
 	if alike(Written(old, how), Written(new, how)) {
 		how = AsASCII
 	}
-	before, after = s.two(membersIn(old.List(), how), membersIn(new.List(), how), ", ")
+	before, after = s.shortenPair(membersIn(old.List(), how), membersIn(new.List(), how), ", ")
 	return "[" + before + "]", "[" + after + "]"
 }
 
@@ -51,20 +51,20 @@ func (s Style) twoTexts(old, new string) (before, after string) {
 		return old, new
 	}
 	if a, b := strings.Split(old, " "), strings.Split(new, " "); len(a)+len(b) > 2 {
-		return s.two(a, b, " ")
+		return s.shortenPair(a, b, " ")
 	}
 	return cutWords(old, new)
 }
 
-// two returns the different parts of two lists.
-func (s Style) two(old, new []string, joiner string) (before, after string) {
+// shortenPair returns the different parts of two lists.
+func (s Style) shortenPair(old, new []string, joiner string) (before, after string) {
 	before, after = strings.Join(old, joiner), strings.Join(new, joiner)
 	if s.fits(before, after) {
 		return before, after
 	}
-	from, to := s.changed(old, new, joiner, false)
+	from, to := s.changedParts(old, new, joiner, false)
 	if alike(from, to) { // a part has moved
-		from, to = s.changed(old, new, joiner, true)
+		from, to = s.changedParts(old, new, joiner, true)
 	}
 	switch {
 	case len(old) > 0 && s.fits(before):
@@ -78,9 +78,9 @@ func (s Style) two(old, new []string, joiner string) (before, after string) {
 // isFlag reports whether an argument, in JSON, is a flag. The next argument may be its value.
 func isFlag(argument string) bool { return len(argument) > 2 && argument[:2] == `"-` }
 
-// changed joins the parts that differ. A word follows the word before it, and an argument follows its flag. If near is
-// set, every part follows its predecessor.
-func (s Style) changed(old, new []string, joiner string, near bool) (before, after string) {
+// changedParts joins the parts that differ. A word follows the word before it, and an argument follows its flag. If
+// near is set, every part follows its predecessor.
+func (s Style) changedParts(old, new []string, joiner string, near bool) (before, after string) {
 	const most = 6 // maximum number of different parts
 	from, to := map[int]string{}, map[int]string{}
 	n, ahead := 0, 0 // number of parts by which the new list is longer at this point

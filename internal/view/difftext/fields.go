@@ -86,7 +86,7 @@ func (s Style) line(d *template.Difference) fieldLine {
 		l.name = cmp.Or(nouns[name], name) + " " + wording.SomeNames(members)
 	}
 	if !within && !(s.Brief && l.what == template.WhatOrder) {
-		l.how, l.note = s.how(d)
+		l.how, l.note = s.describe(d)
 	}
 	if key, value := d.Selects(); key != "" && !s.Brief { // as kubectl and the flags show it
 		l.name, l.how = "nodeSelector",
@@ -96,8 +96,8 @@ func (s Style) line(d *template.Difference) fieldLine {
 	return l
 }
 
-// how describes the difference. For a hidden value, the note says that it is hidden.
-func (s Style) how(d *template.Difference) (how, note string) {
+// describe describes the difference. For a hidden value, the note says that it is hidden.
+func (s Style) describe(d *template.Difference) (how, note string) {
 	old, new := s.shown(d, d.Old), s.shown(d, d.New)
 	if d.Hidden && !s.Brief {
 		note = "literal values are hidden; --show-values shows them"
@@ -138,7 +138,7 @@ func (s Style) shown(d *template.Difference, v template.Value) string {
 		if i := slices.Index(words, "*"); i >= 0 {
 			words[i] = "* (every taint)"
 		}
-		_, whole := s.two(nil, words, ", ")
+		_, whole := s.shortenPair(nil, words, ", ")
 		return whole
 	case isList && !s.All:
 		_, whole := s.twoLists(template.Value{}, v)
@@ -155,10 +155,10 @@ func (s Style) Sides(d *template.Difference) (before, after string) {
 	switch what := d.Path.What(); {
 	case what == template.WhatOrder:
 		old, new := d.Shared()
-		return s.two(membersIn(old, asRead), membersIn(new, asRead), ", ")
+		return s.shortenPair(membersIn(old, asRead), membersIn(new, asRead), ", ")
 	case what == template.WhatTolerations:
 		if a, b := tolerationWords(d.Old), tolerationWords(d.New); !slices.Equal(a, b) {
-			return s.two(a, b, ", ")
+			return s.shortenPair(a, b, ", ")
 		}
 	case what == template.WhatImage && (s.Brief || !s.All):
 		a, b := d.Images()

@@ -137,20 +137,20 @@ func (m *Map) Draw(most int) screen.Rows {
 	legend, width := m.Legend()
 	short := m.shortened()
 	for _, of := range []*Map{m, short} {
-		rows := of.named(m.width - width - margin)
+		rows := of.drawNumbered(m.width - width - margin)
 		if len(rows) > 0 && max(len(rows), len(legend))+len(of.title()) <= most {
-			return append(of.title(), beside(rows, legend, width)...)
+			return append(of.title(), appendLegend(rows, legend, width)...)
 		}
 	}
-	below := m.described(legend, width)
+	below := m.detailedLegend(legend, width)
 	if most < 3*len(below) {
-		below = m.joined(legend)
+		below = m.compactLegend(legend)
 	}
 	of := m
-	if m.label() == 0 && short.label() > 0 && most > len(below)+len(short.title()) {
+	if m.labelWidth() == 0 && short.labelWidth() > 0 && most > len(below)+len(short.title()) {
 		of = short
 	}
-	rows := of.packed(most - len(below) - len(of.title()))
+	rows := of.drawRows(most - len(below) - len(of.title()))
 	if len(rows) == 0 {
 		return nil
 	}
@@ -208,8 +208,8 @@ func (m *Map) title() (rows screen.Rows) {
 // margin is the number of columns between a map and its legend.
 const margin = 4
 
-// beside appends the legend to the rows of a map, on their right.
-func beside(rows screen.Rows, legend []legendRow, width int) screen.Rows {
+// appendLegend appends the legend to the rows of a map, on their right.
+func appendLegend(rows screen.Rows, legend []legendRow, width int) screen.Rows {
 	taken := func(line screen.Lines) (columns int) {
 		for _, part := range line {
 			columns += screen.Width(part.Text)
@@ -230,11 +230,11 @@ func beside(rows screen.Rows, legend []legendRow, width int) screen.Rows {
 	return rows
 }
 
-// described returns the legend below a map, with the names of the nodes that are changing.
-func (m *Map) described(legend []legendRow, width int) (rows screen.Rows) {
+// detailedLegend returns the legend below a map, with the names of the nodes that are changing.
+func (m *Map) detailedLegend(legend []legendRow, width int) (rows screen.Rows) {
 	for _, l := range legend {
 		line := l.line(width)
-		if names := fitted(l.nodes, m.width-width-margin); names != "" {
+		if names := fittingNames(l.nodes, m.width-width-margin); names != "" {
 			line = append(line, screen.Line{Text: "  " + names})
 		}
 		rows = append(rows, line)
@@ -242,8 +242,8 @@ func (m *Map) described(legend []legendRow, width int) (rows screen.Rows) {
 	return rows
 }
 
-// joined returns the legend in as few lines as possible.
-func (m *Map) joined(legend []legendRow) (rows screen.Rows) {
+// compactLegend returns the legend in as few lines as possible.
+func (m *Map) compactLegend(legend []legendRow) (rows screen.Rows) {
 	const between = "   "
 	at := m.width
 	for _, l := range legend {
@@ -262,8 +262,9 @@ func (m *Map) joined(legend []legendRow) (rows screen.Rows) {
 	return rows
 }
 
-// fitted lists the names that fit into the given columns, and the number of the others. It returns "" if no name fits.
-func fitted(names []string, columns int) string {
+// fittingNames lists the names that fit into the given columns, and the number of the others. It returns "" if no name
+// fits.
+func fittingNames(names []string, columns int) string {
 	for n := min(len(names), columns/2); n > 0; n-- {
 		text := strings.Join(names[:n], ", ")
 		if more := len(names) - n; more > 0 {
@@ -304,9 +305,9 @@ func lastPart(name string) (prefix, tail string) {
 	return name[:at], name[at:]
 }
 
-// named draws two lines for each prefix of the names: the tails, and the marks below them. It returns nil if tails
-// cannot split the names, or if fewer than five marks fit into the columns.
-func (m *Map) named(columns int) (rows screen.Rows) {
+// drawNumbered draws two lines for each prefix of the names: the tails, and the marks below them. It returns nil if
+// tails cannot split the names, or if fewer than five marks fit into the columns.
+func (m *Map) drawNumbered(columns int) (rows screen.Rows) {
 	const fewest = 5
 	if len(m.nodes) == 0 || len(m.nodes) > 1000 {
 		return nil
@@ -356,8 +357,8 @@ func markOf(s plan.NodeState) mark {
 	return mark{Sign: "?"}
 }
 
-// label returns the width of the names before rows of marks, or 0 if the names do not fit.
-func (m *Map) label() (label int) {
+// labelWidth returns the width of the names before rows of marks, or 0 if the names do not fit.
+func (m *Map) labelWidth() (label int) {
 	for _, n := range m.nodes {
 		label = max(label, screen.Width(n.Node))
 	}
@@ -367,10 +368,10 @@ func (m *Map) label() (label int) {
 	return label
 }
 
-// packed draws at most the given number of rows, with marks in groups of ten. Each row begins with the name of its
+// drawRows draws at most the given number of rows, with marks in groups of ten. Each row begins with the name of its
 // first node. If a mark represents several nodes, it shows the worst state.
-func (m *Map) packed(most int) (rows screen.Rows) {
-	label := m.label()
+func (m *Map) drawRows(most int) (rows screen.Rows) {
+	label := m.labelWidth()
 	const ten = " ##########"
 	perLine := (m.width - 2 - label - 1) / len(ten) * 10
 	each := 1

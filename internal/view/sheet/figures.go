@@ -169,8 +169,8 @@ func (l LimitOf) words() string {
 	return "limit " + limit + " (" + field + ")"
 }
 
-// used describes the nodes that count against a limit.
-var used = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "without an available pod",
+// usedWords describes the nodes that count against a limit.
+var usedWords = map[daemonset.BudgetKind]string{daemonset.BudgetUnavailable: "without an available pod",
 	daemonset.BudgetSurge: "with an extra pod"}
 
 const (
@@ -182,7 +182,7 @@ const (
 // empty, the figure ends now.
 func Timeline(passed, expected []plan.Moment, l LimitOf, note string) *screen.Timeline {
 	line := append(slices.Clone(passed), expected...)
-	if len(line) == 0 || used[l.Kind] == "" {
+	if len(line) == 0 || usedWords[l.Kind] == "" {
 		return nil
 	}
 	from, to := line[0].At, line[len(line)-1].At
@@ -199,7 +199,7 @@ func Timeline(passed, expected []plan.Moment, l LimitOf, note string) *screen.Ti
 	}
 	top += max(1, top/4) // leave space above the line of the limit
 	updated := screen.Lane{Title: "updated nodes", Shade: screen.Done, Until: t.To, Top: l.Of}
-	without := screen.Lane{Title: used[l.Kind], Shade: screen.Lacking, Until: t.To, Top: top, Limit: l.Limit,
+	without := screen.Lane{Title: usedWords[l.Kind], Shade: screen.Lacking, Until: t.To, Top: top, Limit: l.Limit,
 		Words: l.words()}
 	for _, m := range plan.Fewer(line, mostSteps) {
 		updated.Top = max(updated.Top, m.Updated)
@@ -209,22 +209,22 @@ func Timeline(passed, expected []plan.Moment, l LimitOf, note string) *screen.Ti
 	t.Lanes = []screen.Lane{updated, without}
 	t.Ticks = ticks(from, to)
 	t.Table = &screen.Table{Columns: []screen.Column{{Head: "TIME"}, {Head: "UPDATED", Right: true},
-		{Head: strings.ToUpper(used[l.Kind]), Right: true}, {Head: "LIMIT", Right: true}}}
+		{Head: strings.ToUpper(usedWords[l.Kind]), Right: true}, {Head: "LIMIT", Right: true}}}
 	said, most := "", 0
 	for _, m := range plan.Fewer(line, mostTimes) {
 		// one row for each time: the latest state and the maximum number of used nodes
-		if most = max(most, m.Used); when(m.At) == said {
+		if most = max(most, m.Used); relativeTime(m.At) == said {
 			t.Table.Rows = t.Table.Rows[:len(t.Table.Rows)-1]
 		} else {
-			said, most = when(m.At), m.Used
+			said, most = relativeTime(m.At), m.Used
 		}
 		t.Table.Row(said, strconv.Itoa(m.Updated), strconv.Itoa(most), strconv.Itoa(l.Limit))
 	}
 	return t
 }
 
-// when formats a time relative to now.
-func when(at float64) string {
+// relativeTime formats a time relative to now.
+func relativeTime(at float64) string {
 	switch {
 	case at < 0:
 		return wording.Seconds(-at) + " ago"
@@ -243,7 +243,7 @@ func ticks(from, to float64) (out []screen.Tick) {
 		step = steps[i]
 	}
 	for n := math.Ceil(from / step); n*step <= to; n++ {
-		out = append(out, screen.Tick{At: n * step, Name: when(n * step)})
+		out = append(out, screen.Tick{At: n * step, Name: relativeTime(n * step)})
 	}
 	return out
 }

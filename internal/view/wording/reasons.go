@@ -55,15 +55,15 @@ var Predicates = map[daemonset.Reason]Predicate{
 	daemonset.NoTargetNode: {"pod", "on", "is not assigned to any node", "are not assigned to any node"},
 }
 
-// probing has the predicates for a failing startup or liveness probe, by the name of the probe.
-var probing = map[string]Predicate{
+// probePredicates has the predicates for a failing startup or liveness probe, by the name of the probe.
+var probePredicates = map[string]Predicate{
 	"startup":  {"pod", "on", "fails its startup probe", "fail their startup probe"},
 	"liveness": {"pod", "on", "fails its liveness probe", "fail their liveness probe"},
 }
 
 // ByProbe returns the predicate for the failing probe if the facts name that probe, or p otherwise.
 func (p Predicate) ByProbe(f daemonset.Facts) Predicate {
-	if by, known := probing[Fact(f, "probe")]; known {
+	if by, known := probePredicates[Fact(f, "probe")]; known {
 		return by
 	}
 	return p

@@ -159,14 +159,14 @@ var SourceWords = map[snapshot.VersionSource]string{
 	snapshot.VersionKubelet: "the highest kubelet's", snapshot.VersionDefault: "the newest known",
 }
 
-// whyMissing has the reason that a part of the input is missing, and lostBy the consequence for the result.
+// gapReasons has the words for the reasons of a gap in the input, and consequences those for its effects on the result.
 var (
-	whyMissing = map[snapshot.Why]string{
+	gapReasons = map[snapshot.Why]string{
 		snapshot.Forbidden: "not allowed to read", snapshot.NotGiven: "not in the input",
 		snapshot.Partial: "only in part in the input", snapshot.Failed: "could not be read",
 		snapshot.Moved: "changed while being read",
 	}
-	lostBy = map[snapshot.Consequence]string{
+	consequences = map[snapshot.Consequence]string{
 		snapshot.DaemonSetsUnknown: "the list may lack some of them",
 		snapshot.PlacementUnknown:  "DESIRED is not computed, and no reason is given why nodes are left out",
 		snapshot.PodsUnknown:       "only the reported numbers are left",
@@ -222,11 +222,11 @@ func Gap(g daemonset.Gap, used Used, also ...snapshot.What) string {
 	if g.Why != snapshot.NotGiven || g.Of != "" || g.What == snapshot.NodeStatus || g.What == snapshot.PodStatus {
 		message = screen.Clean(g.Message)
 	}
-	return part + ": " + whyMissing[g.Why] + ", so " + lost(g.Consequence, used) + InBrackets(message)
+	return part + ": " + gapReasons[g.Why] + ", so " + consequenceWords(g.Consequence, used) + InBrackets(message)
 }
 
-// lost returns the consequence for the result, or the value that replaced the missing part.
-func lost(c snapshot.Consequence, used Used) string {
+// consequenceWords returns the consequence for the result, or the value that replaced the missing part.
+func consequenceWords(c snapshot.Consequence, used Used) string {
 	switch c {
 	case snapshot.RulesAssumed:
 		whose := Either(used.Rules.Source == snapshot.VersionKubelet, ", the highest kubelet,", "")
@@ -235,7 +235,7 @@ func lost(c snapshot.Consequence, used Used) string {
 	case snapshot.ClockAssumed:
 		return "ages are measured from " + used.Clock.UTC().Format(time.RFC3339) + " (--now sets it)"
 	}
-	return lostBy[c]
+	return consequences[c]
 }
 
 // CountedUpdated says that the pods of n nodes on an old revision count as updated. It says "all" if there are no other
