@@ -71,6 +71,7 @@ type advised struct {
 	p       *explain.Problem // nil if the problem no longer exists
 }
 
+// Advised returns d with the facts of its first problem. all contains all advice of the answer.
 func (a *Answer) Advised(d explain.Advice, all []explain.Advice) *advised {
 	of := &advised{Known: wording.Known{Now: a.Now}, a: a, Advice: d, all: all}
 	if len(d.Problems) > 0 {

@@ -65,6 +65,7 @@ type Answer struct {
 	namedNodes []string // the nodes that the problems name, sorted
 }
 
+// New returns an empty answer about e.
 func New(e *explain.Explanation, asked sheet.Asked, style wording.Style) *Answer {
 	return &Answer{Sheet: sheet.New(&e.Header, asked, style), E: e}
 }
@@ -84,6 +85,7 @@ func (a *Answer) Present() {
 // count returns a number that determines the verdict.
 func (a *Answer) count(key string) int { return wording.Number(a.E.Verdict.Facts, key) }
 
+// Verdicts has the words and the tone of each verdict.
 var Verdicts = map[explain.VerdictCode]struct {
 	Words string
 	tone  screen.Tone
@@ -98,6 +100,7 @@ var Verdicts = map[explain.VerdictCode]struct {
 	explain.Unknown:        {"UNKNOWN", screen.Warn},
 }
 
+// Headline sets the headline of the screen.
 func (a *Answer) Headline() {
 	words, tone := a.Words()
 	a.Screen.Headline = screen.Headline{Verdict: words, Tone: tone, Subject: a.Subject(), Text: a.Summary()}
@@ -440,6 +443,7 @@ func (a *Answer) someAffected(i *explain.Impact) impactWords {
 	return words
 }
 
+// Impact adds the nodes without an available pod, and those that the status does not count.
 func (a *Answer) Impact() {
 	affected, nodes := a.E.Affected()
 	i, words := cmp.Or(a.E.Impact, &explain.Impact{}), a.impacts(affected, len(nodes) > 0)

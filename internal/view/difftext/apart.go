@@ -179,6 +179,7 @@ const (
 	AsASCII                   // with escapes also for characters that may look like others
 )
 
+// Written formats a value.
 func Written(v template.Value, how writing) string {
 	if text, isText := v.Text(); isText && how == asRead && isSeen(text) {
 		return text

@@ -44,6 +44,7 @@ type Map struct {
 	all   string        // the common parts of all names, with * for the rest; "" if the names are complete
 }
 
+// New returns a map of the nodes. If width is 0, the map has 100 columns.
 func New(nodes []plan.OnNode, old string, width int) *Map {
 	m := &Map{slices.Clone(nodes), old, cmp.Or(width, 100), ""}
 	for i := range m.nodes {

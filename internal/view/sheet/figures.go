@@ -67,6 +67,7 @@ func Grid(m *plan.Map, old string) *screen.Grid {
 	return g
 }
 
+// NewGrid returns an empty grid with a title.
 func NewGrid(m *plan.Map) *screen.Grid {
 	g := &screen.Grid{Title: "Nodes"}
 	if m.Label != "" {
@@ -248,12 +249,13 @@ func ticks(from, to float64) (out []screen.Tick) {
 	return out
 }
 
-// PastNote describes the data for the past of a timeline, and ExpectedNote the data for its future.
+// PastNote describes the data for the past of a timeline.
 func PastNote(passed []plan.Moment) string {
 	return wording.Either(len(passed) > 0,
 		"Until now: as today's pods and nodes tell; what has passed since is left out. ", "")
 }
 
+// ExpectedNote describes the data for the future of a timeline.
 func ExpectedNote(expected []plan.Moment) string {
 	return map[bool]string{true: "From now: expected, under the assumptions."}[len(expected) > 0]
 }

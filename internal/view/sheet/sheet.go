@@ -75,10 +75,12 @@ type Sheet struct {
 	Screen  screen.Screen
 }
 
+// New returns an empty sheet about the DaemonSet of h.
 func New(h *daemonset.Header, asked Asked, style wording.Style) *Sheet {
 	return &Sheet{Header: h, Asked: asked, Style: style, Now: h.Snapshot.TakenAt, To: screen.Then, ToSolve: "this is"}
 }
 
+// Add adds a formatted paragraph under a label.
 func (a *Sheet) Add(l screen.Label, format string, args ...any) {
 	a.Screen.Add(l, screen.Text(fmt.Sprintf(format, args...)))
 }
@@ -118,12 +120,15 @@ func (a *Sheet) Note(blocks ...screen.Block) {
 	}
 }
 
+// Subject returns the namespace and the name of the DaemonSet.
 func (a *Sheet) Subject() string { return a.Header.DaemonSet.Namespace + "/" + a.Header.DaemonSet.Name }
 
+// Namespace returns the flag for the namespace of the DaemonSet.
 func (a *Sheet) Namespace() screen.Word {
 	return screen.Word("-n ") + screen.Quote(a.Header.DaemonSet.Namespace)
 }
 
+// Name returns the quoted name of the DaemonSet.
 func (a *Sheet) Name() screen.Word { return screen.Quote(a.Header.DaemonSet.Name) }
 
 // WithFlags appends flags to a command.

@@ -146,6 +146,7 @@ var TaintMeanings = map[string]string{
 // InBrackets joins the words that are not empty in brackets, with a space before them. It returns "" if all are empty.
 func InBrackets(words ...string) string { return WithPrefix(" ", Bracketed(words...)) }
 
+// Bracketed joins the words that are not empty in brackets. It returns "" if all are empty.
 func Bracketed(words ...string) string {
 	if text := Joined("; ", words...); text != "" {
 		return "(" + text + ")"
@@ -255,6 +256,7 @@ func RevisionOf(e *explain.Explanation, p explain.Pod) string {
 	return cmp.Or(screen.Clean(p.Revision), "-")
 }
 
+// YesNo returns "yes" or "no".
 func YesNo(b bool) string { return map[bool]string{true: "yes", false: "no"}[b] }
 
 // Count formats a number, or returns "?" if n is nil.
@@ -307,6 +309,7 @@ func WithPrefix(joiner, text string) string {
 	return joiner + text
 }
 
+// RevisionName returns the number of a revision, or its hash if it has no name.
 func RevisionName(r *explain.Revision) string {
 	switch {
 	case r.Name != "":
