@@ -258,7 +258,7 @@ func (w *walk) field(pkg, path string, f *ast.Field, absent bool) {
 	said := cells(commentOf(f.Names[0].Name, f.Doc, f.Comment))
 	w.tables.facts = append(w.tables.facts, split(said["Facts"])...)
 	meaning := said["Meaning"]
-	if json := `"kind"`; path == "kind" && strings.Contains(f.Tag.Value, json) {
+	if json := `"kind"`; meaning == "" && path == "kind" && strings.Contains(f.Tag.Value, json) {
 		meaning = "`" + w.document + "`"
 	}
 	switch {
