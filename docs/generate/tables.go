@@ -161,7 +161,7 @@ func (t *tables) codeTable(b *block) ([]string, error) {
 const same = "the same"
 
 func (t *tables) fieldTable(b *block) ([]string, error) {
-	w := &walk{tables: t, document: b.section, as: map[string]string{}}
+	w := &walk{tables: t, document: b.section, isFacts: b.kind == "facts", as: map[string]string{}}
 	heads := []string{"Field", "Type", "Meaning"}
 	if b.kind == "facts" {
 		heads[0] = "Key"
@@ -209,6 +209,7 @@ func (t *tables) missing() error {
 type walk struct {
 	*tables
 	document string
+	isFacts  bool              // the fields are keys of facts
 	as       map[string]string // struct to the field that has its fields
 	paths    []string
 	out      []string
@@ -258,7 +259,7 @@ func (w *walk) field(pkg, path string, f *ast.Field, absent bool) {
 	said := cells(commentOf(f.Names[0].Name, f.Doc, f.Comment))
 	w.tables.facts = append(w.tables.facts, split(said["Facts"])...)
 	meaning := said["Meaning"]
-	if json := `"kind"`; meaning == "" && path == "kind" && strings.Contains(f.Tag.Value, json) {
+	if json := `"kind"`; !w.isFacts && path == "kind" && strings.Contains(f.Tag.Value, json) {
 		meaning = "`" + w.document + "`"
 	}
 	switch {

@@ -157,8 +157,8 @@ type Refusal struct {
 	// none, or if the answer is another refusal
 	Message string `json:"message,omitempty"`
 
-	// each of them alone removes this refusal, except those that name one of
-	// several Bounds, Amounts, Invalid or Missing
+	// the remedies. Each alone removes this refusal, except those for one of several Bounds, Amounts, Invalid
+	// or Missing
 	Remedies []Remedy `json:"remedies"`
 }
 
@@ -172,15 +172,16 @@ type Violation struct {
 // Missing is a resource that containers do not specify, or whose usage a quota
 // has not counted.
 type Missing struct {
-	Resource   corev1.ResourceName `json:"resource"`   // as the quota names it, such as limits.cpu
-	Containers []string            `json:"containers"` // which do not specify it, by name; empty for QuotaStatusUnknown
+	Resource corev1.ResourceName `json:"resource"` // as the quota names it, such as limits.cpu
+	// the containers that do not specify it, by name; empty for QuotaStatusUnknown
+	Containers []string `json:"containers"`
 }
 
 // Amount is the state of one resource of a quota.
 type Amount struct {
 	Resource  corev1.ResourceName `json:"resource"`  // as the quota names it, such as requests.cpu
-	Requested resource.Quantity   `json:"requested"` // by one pod
-	Used      resource.Quantity   `json:"used"`      // by existing objects, according to the quota's status
+	Requested resource.Quantity   `json:"requested"` // how much one pod requests
+	Used      resource.Quantity   `json:"used"`      // how much existing objects use, according to the quota's status
 	Hard      resource.Quantity   `json:"hard"`      // the limit, according to the quota's status
 }
 

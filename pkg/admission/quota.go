@@ -17,7 +17,7 @@ import (
 
 // Quota is a ResourceQuota that counts the pod.
 type Quota struct {
-	Name    string   `json:"name"`    // of the ResourceQuota
+	Name    string   `json:"name"`    // the name of the ResourceQuota
 	Amounts []Amount `json:"amounts"` // what it counts for the pod, except zero amounts, by name
 
 	// how many such pods can be created one after another if only this quota

@@ -32,8 +32,8 @@ const (
 // empty.
 type Remedy struct {
 	Do    RemedyCode `json:"do"`              // what to change
-	Name  string     `json:"name,omitempty"`  // of the object; otherwise absent
-	Field string     `json:"field,omitempty"` // of the template's spec; otherwise absent
+	Name  string     `json:"name,omitempty"`  // the name of the object; otherwise absent
+	Field string     `json:"field,omitempty"` // the field of the template's spec; otherwise absent
 	Value string     `json:"value,omitempty"` // to set or to list; otherwise absent
 	// of the template; absent with SetRequest and SetLimit for the pod as a whole
 	Container string `json:"container,omitempty"`

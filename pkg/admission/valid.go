@@ -14,10 +14,10 @@ import (
 // because of what a LimitRange or a default adds.
 type Invalid struct {
 	Why       InvalidCode         `json:"why"`                 // what is wrong
-	Field     string              `json:"field"`               // of the pod, as the API server names it
+	Field     string              `json:"field"`               // the field of the pod, as the API server names it
 	Container string              `json:"container,omitempty"` // whose field it is; absent for the pod as a whole
 	Resource  corev1.ResourceName `json:"resource,omitempty"`  // the resource concerned; otherwise absent
-	Value     string              `json:"value"`               // of the field
+	Value     string              `json:"value"`               // the value of the field
 	Bound     string              `json:"bound,omitempty"`     // the value that it violates; otherwise absent
 }
 

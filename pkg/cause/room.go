@@ -44,8 +44,8 @@ type Victims struct {
 	Fewest int      `json:"fewest"` // the fewest pods that are preempted
 	Most   int      `json:"most"`   // the most pods that are preempted
 
-	// those of these pods that a PodDisruptionBudget protects because it allows no more disruptions; the scheduler
-	// preempts them nevertheless
+	// the pods among these that a PodDisruptionBudget protects because it allows no more disruptions; the
+	// scheduler preempts them nevertheless
 	Violates []string `json:"violates"`
 	Budgets  []string `json:"budgets"` // these PodDisruptionBudgets, as `namespace/name`, sorted
 }
@@ -70,8 +70,8 @@ const (
 // RoomAmount is what a pod requests of a resource and what a node has, as quantities.
 type RoomAmount struct {
 	Resource    string `json:"resource"`    // `cpu`, `memory`; `pods` for the number of pods
-	Requested   string `json:"requested"`   // by the pod, such as `250m`
-	Free        string `json:"free"`        // what the other pods leave
+	Requested   string `json:"requested"`   // how much the pod requests, such as `250m`
+	Free        string `json:"free"`        // how much the other pods leave
 	Allocatable string `json:"allocatable"` // the total of the node
 }
 

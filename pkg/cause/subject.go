@@ -15,7 +15,7 @@ import (
 type Subject struct {
 	Kind      SubjectKind `json:"kind"`      // what it is
 	Node      string      `json:"node"`      // the node that has it; empty if it is on several nodes or on none
-	Namespace string      `json:"namespace"` // of an object; otherwise empty
+	Namespace string      `json:"namespace"` // the namespace of an object; otherwise empty
 	// the name of the object, the container, the resource, the port or the condition
 	Name string `json:"name"`
 	Key  string `json:"key"` // the key of an object that lacks it; otherwise empty

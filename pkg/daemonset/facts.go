@@ -10,7 +10,7 @@ type FactKeys struct {
 	Added   []string `json:"added"`
 	AddedBy string   `json:"addedBy"` // the annotation of the pod that says who added the container to it
 
-	After time.Time `json:"after"` // a rollback restored the revision after this time
+	After time.Time `json:"after"` // the time after which a rollback restored the revision
 
 	// the next pod gets `added` again; false if the namespace no longer
 	// requires it, otherwise absent
@@ -28,9 +28,9 @@ type FactKeys struct {
 	// `again`, the namespace lacks it
 	Annotation string `json:"annotation"`
 
-	// what tolerates the taint: a toleration that the controller adds (true) or one of the template (false)
+	// true if a toleration that the controller adds tolerates the taint; false if one of the template does
 	Automatic   bool      `json:"automatic"`
-	Awaited     []string  `json:"awaited"`     // the pods that are to end first, as `namespace/name`
+	Awaited     []string  `json:"awaited"`     // the pods that have to terminate first, as `namespace/name`
 	Available   int       `json:"available"`   // the number in the status
 	AvailableAt time.Time `json:"availableAt"` // when the pod becomes available if it stays ready
 	Attached    int       `json:"attached"`    // how many volumes of the CSI driver the node has
@@ -65,11 +65,11 @@ type FactKeys struct {
 	Desired       int       `json:"desired"`       // the number in the status
 	Document      int       `json:"document"`      // which document of the file, from 1
 	Driver        string    `json:"driver"`        // the CSI driver of the volume
-	Effect        string    `json:"effect"`        // of the taint
+	Effect        string    `json:"effect"`        // the effect of the taint
 
 	// how many nodes would be eligible with the template of revision `before`
 	Eligible   int       `json:"eligible"`
-	EndsBy     time.Time `json:"endsBy"`     // when the grace period of the last of them ends
+	EndsBy     time.Time `json:"endsBy"`     // when the last of their grace periods ends
 	Events     int       `json:"events"`     // how often it happened, according to the event
 	EventsRead bool      `json:"eventsRead"` // the events were read, so a rejection would have been seen
 
@@ -78,7 +78,7 @@ type FactKeys struct {
 	// `metadata.managedFields[manager=helm]`
 	Evidence string `json:"evidence"`
 	Excluded bool   `json:"excluded"` // all of the nodes are `ExcludedButCounted`; otherwise absent
-	ExitCode int    `json:"exitCode"` // of the container's last exit
+	ExitCode int    `json:"exitCode"` // the exit code of the container's last exit
 	Failures int    `json:"failures"` // how often a pod failed on the node, by the controller's events
 	Fault    string `json:"fault"`    // one of the [faults of an image](#faults-of-an-image)
 
@@ -88,30 +88,30 @@ type FactKeys struct {
 	// DaemonSet
 	ExcludedBy string `json:"excludedBy"`
 
-	// the field of the DaemonSet and its value, empty for `VanishedNodeInSurge`; for `NextRolloutStalls` the field
-	// that the limit is of: `maxUnavailable` or `maxSurge`; of the pod, what refers to an object: `env`, `envFrom`,
-	// `volumes`, `imagePullSecrets`
+	// the field of the DaemonSet and its value, empty for `VanishedNodeInSurge`; for `NextRolloutStalls`, the
+	// field that sets the limit: `maxUnavailable` or `maxSurge`; for a reference, the field of the pod that
+	// refers to the object: `env`, `envFrom`, `volumes`, `imagePullSecrets`
 	Field string `json:"field"`
 
 	// the numbers that differ; for `NoEligibleNode`, the fields of the pod's spec that differ and decide on
 	// placement: `nodeName`, `nodeSelector`, `affinity`, `tolerations`, `hostNetwork`
 	Fields     []string `json:"fields"`
 	File       string   `json:"file"`       // as given; `standard input` for `-`
-	Finalizers []string `json:"finalizers"` // that keep the object
+	Finalizers []string `json:"finalizers"` // the finalizers that keep the object
 	// the kind and the name of an object that a kubelet did not find, and that exists now
 	Found      string   `json:"found"`
 	Free       string   `json:"free"`       // how much of the first of `resources` the node has left
 	From       int      `json:"from"`       // the number that the revision has
-	Generation int      `json:"generation"` // of the spec
+	Generation int      `json:"generation"` // the generation of the spec
 	Got        string   `json:"got"`        // the value of the node's label
-	Hashes     []string `json:"hashes"`     // of pods; one may be empty
+	Hashes     []string `json:"hashes"`     // the hashes of pods; one may be empty
 
 	// why the controller writes no status: `FailedCreate`, `InvalidBudget` or `VanishedNodeInSurge` for a version
 	// before 1.27.0, 1.26.1 and 1.25.6, which ends a failed sync without one; `BeingDeleted` or `SelectsAll` for
 	// any version
 	HeldUpBy string `json:"heldUpBy"`
-	// whose pods use the host port: `owner` without the suffix that a
-	// controller adds to the names of its pods
+	// the workload whose pods use the host port: `owner` without the suffix that a controller adds to the
+	// names of its pods
 	Holder  string `json:"holder"`
 	Holders int    `json:"holders"` // how many nodes use up the limit
 	Image   string `json:"image"`   // as in the template
@@ -128,12 +128,10 @@ type FactKeys struct {
 	Keep []string `json:"keep"`
 	Kept int      `json:"kept"` // how many revisions there are
 
-	// of the label or the taint; in a manifest, empty if it is not a plain
-	// word; missing from a ConfigMap or Secret, absent if there is no such
-	// object
+	// the key of the label or the taint; the key in a manifest, empty if it is not a plain word; the key that
+	// a ConfigMap or Secret lacks, absent if there is no such object
 	Key string `json:"key"`
-	// of an object that does not exist or lacks a key: one of the [referred
-	// kinds](#referred-kinds)
+	// the kind of an object that does not exist or lacks a key: one of the [referred kinds](#referred-kinds)
 	Kind          string    `json:"kind"`
 	Last          time.Time `json:"last"`          // the last time
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
@@ -151,11 +149,11 @@ type FactKeys struct {
 	Lifted bool   `json:"lifted"` // the API server rejected pods, and would admit one now; otherwise absent
 	Like   int    `json:"like"`   // the number of the revision that holds the same template
 
-	// of the rolling update, in nodes; of revisions, how many old ones are
-	// kept; of a CSI driver, how many volumes it attaches to the node
+	// the limit of the rolling update, in nodes; for revisions, how many old ones are kept; for a CSI driver,
+	// how many volumes it attaches to the node
 	Limit  int `json:"limit"`
-	Line   int `json:"line"`   // of the file, from 1
-	Losing int `json:"losing"` // on how many nodes the pod is being deleted without replacement
+	Line   int `json:"line"`   // the line in the file, from 1
+	Losing int `json:"losing"` // how many nodes lose their pod without replacement
 	// the image in the template, if the pod has another one; otherwise absent
 	TemplateImage string `json:"templateImage"`
 	Limited       bool   `json:"limited"`    // the container has a memory limit
@@ -179,23 +177,22 @@ type FactKeys struct {
 	// the condition that these nodes report, with its status, and that no node
 	// with a working pod reports
 	NodeReports    string `json:"nodeReports"`
-	MaxUnavailable string `json:"maxUnavailable"` // of the PodDisruptionBudget, as written: `1`, `10%`
+	MaxUnavailable string `json:"maxUnavailable"` // the value in the PodDisruptionBudget, as written: `1`, `10%`
 
 	// the message of the kubelet, the scheduler, the API server or a program
 	Message string `json:"message"`
 	// different messages on other nodes: at most two; otherwise absent
 	FurtherMessages []string `json:"furtherMessages"`
-	MemoryLimit     string   `json:"memoryLimit"`     // of the container
-	MinAvailable    string   `json:"minAvailable"`    // of the PodDisruptionBudget, as written
-	MinReadySeconds int      `json:"minReadySeconds"` // of the DaemonSet
+	MemoryLimit     string   `json:"memoryLimit"`     // the memory limit of the container
+	MinAvailable    string   `json:"minAvailable"`    // the value in the PodDisruptionBudget, as written
+	MinReadySeconds int      `json:"minReadySeconds"` // the value in the DaemonSet
 
-	// of the PodDisruptionBudget, of the ControllerRevision with the same
-	// content, of what rejects a pod, or of the object that the template refers
-	// to
+	// the name of the PodDisruptionBudget, of the ControllerRevision with the same content, of the object
+	// that rejects a pod, or of the object that the template refers to
 	Name string `json:"name"`
 	// the version is known not to notice that a taint was added or removed; otherwise absent
 	Missed bool     `json:"missed"`
-	Names  []string `json:"names"` // of ControllerRevisions
+	Names  []string `json:"names"` // the names of ControllerRevisions
 
 	// the nodes that fail the fewest rules of placement, sorted by name
 	Nearest []string `json:"nearest"`
@@ -211,7 +208,7 @@ type FactKeys struct {
 	// how many new pods there are; in a verdict, except those on nodes that are
 	// NotReady
 	NewPods int `json:"newPods"`
-	Nodes   int `json:"nodes"` // of the cluster
+	Nodes   int `json:"nodes"` // how many nodes the cluster has
 	// the node lacks what the volume mounts, or has something of another type
 	// there; otherwise absent
 	NoHostPath    bool   `json:"noHostPath"`
@@ -224,10 +221,10 @@ type FactKeys struct {
 	// that label with that value
 	NodesWith int `json:"nodesWith"`
 
-	// of the revision; for `NoEligibleNode`, of the first revision whose
-	// template makes no node eligible
+	// the number of the revision; for `NoEligibleNode`, of the first revision whose template makes no node
+	// eligible
 	Number   int      `json:"number"`
-	Numbers  []string `json:"numbers"`  // of missing revisions: `3`, `5-7`
+	Numbers  []string `json:"numbers"`  // the numbers of missing revisions: `3`, `5-7`
 	Observed int      `json:"observed"` // the generation that the status is for
 	OneNode  bool     `json:"oneNode"`  // ReadWriteOnce is the only access mode of the claim; otherwise absent
 	// the node has the taint node.kubernetes.io/out-of-service, so the pod is force-deleted; otherwise absent
@@ -243,7 +240,7 @@ type FactKeys struct {
 	// NotReady
 	OldPods int `json:"oldPods"`
 
-	// of the requirement: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
+	// the operator of the requirement: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
 	Operator string   `json:"operator"`
 	Others   int      `json:"others"`   // how many more rules fail; how many other pods the node has
 	OnNodes  []string `json:"onNodes"`  // the nodes concerned, sorted by name
@@ -261,15 +258,14 @@ type FactKeys struct {
 	// the scheduler's [plugin](#plugins-of-the-scheduler) that rejects the node
 	Plugin string `json:"plugin"`
 	Pods   int    `json:"pods"` // how many pods are old; in a note, how many pods it concerns
-	// of the nodes: an operating system, an architecture, or both: `linux`,
-	// `arm64`, `linux/arm64`
+	// the platform of the nodes: an operating system, an architecture, or both: `linux`, `arm64`,
+	// `linux/arm64`
 	Platform string `json:"platform"`
 
-	// operating systems or architectures: of the nodes with an available pod,
-	// or of the eligible ones
+	// the operating systems or architectures of the nodes with an available pod, or of the eligible nodes
 	Platforms  []string `json:"platforms"`
 	Ports      []string `json:"ports"`      // for example `8080/TCP`
-	Preemption string   `json:"preemption"` // what [preemption](#preemption) does
+	Preemption string   `json:"preemption"` // the effect of [preemption](#preemption)
 	// which probe fails, according to an event: `startup` or `liveness`;
 	// otherwise absent
 	Probe     string `json:"probe"`
@@ -301,36 +297,35 @@ type FactKeys struct {
 	// how much of the first of `resources` the pod requests, such as `30Gi`
 	Requested string   `json:"requested"`
 	Resources []string `json:"resources"` // the insufficient resources: `cpu`, `memory`, `pods`
-	Restarts  int      `json:"restarts"`  // of the container; in a note, how many revisions are restarts
-	Revision  string   `json:"revision"`  // the ControllerRevision of the pod; empty if there is none
-	Revisions int      `json:"revisions"` // how many revisions equal the live template
-	Selector  string   `json:"selector"`  // the node selector of the namespace: `pool=infra`
-	SetBy     string   `json:"setBy"`     // the field manager that set `purpose`
-	Slot      string   `json:"slot"`      // the node's [slot](#slots)
+	// how often the container restarted; in a note, how many revisions are restarts
+	Restarts  int    `json:"restarts"`
+	Revision  string `json:"revision"`  // the ControllerRevision of the pod; empty if there is none
+	Revisions int    `json:"revisions"` // how many revisions equal the live template
+	Selector  string `json:"selector"`  // the node selector of the namespace: `pool=infra`
+	SetBy     string `json:"setBy"`     // the field manager that set `purpose`
+	Slot      string `json:"slot"`      // the node's [slot](#slots)
 	// the container is an init container that keeps running; otherwise absent
 	Sidecar      bool      `json:"sidecar"`
 	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took
 	StartedAt    time.Time `json:"startedAt"`    // when the container was started
 	// how many other pods were ready within `slowestStart` of their creation
 	Starts int    `json:"starts"`
-	Status string `json:"status"` // of the Ready condition of the node: `False` or `Unknown`
+	Status string `json:"status"` // the status of the node's Ready condition: `False` or `Unknown`
 
 	// the fields by which the template selects some of the nodes, ignoring the
 	// operating system and the architecture: `nodeSelector`, `affinity`
 	Selects []string `json:"selects"`
 
-	// on how many nodes a pod stays although no node is eligible, even after
-	// what is in progress has finished; the next rollout deletes it
+	// how many nodes keep a pod although no node is eligible, even after all work in progress has finished;
+	// the next rollout deletes these pods
 	Staying int  `json:"staying"`
 	Stays   bool `json:"stays"` // the pod may stay where it is
 
-	// how many of the nodes `without` the status counts in AVAILABLE because
-	// their pod is terminating
+	// how many nodes of `without` count in AVAILABLE, because their pod is terminating
 	StillCounted int `json:"stillCounted"`
-	// what deletes the pod without replacement because of the taint:
-	// `UnderWay`, the rollout in progress; `Next`, the next rollout;
-	// `Deletion`, under OnDelete, whoever deletes the pod. Absent if nothing
-	// does
+	// the event after which the pod is not recreated because of the taint: `UnderWay`, the rollout in
+	// progress; `Next`, the next rollout; `Deletion`, under OnDelete, a manual deletion. Absent if there is
+	// none
 	StrandedBy  string `json:"strandedBy"`
 	Taint       string `json:"taint"`       // `key=value:effect`
 	Term        int    `json:"term"`        // which term of the node affinity, from 1
@@ -338,11 +333,12 @@ type FactKeys struct {
 	Terms       int    `json:"terms"`       // how many terms the node affinity has
 	To          int    `json:"to"`          // the number that the revision gets
 
-	Taints []string `json:"taints"` // those that the template does not tolerate, each as `taint`
+	Taints []string `json:"taints"` // the taints that the template does not tolerate, each as `taint`
 
 	Topmost bool `json:"topmost"` // no pod on the node has a lower priority than system-node-critical; otherwise absent
 
-	// `ManagedFields`: they hold the time. `Order`: revisions with lower numbers are younger
+	// the evidence: `ManagedFields`, the managed fields have the time; `Order`, revisions with lower numbers
+	// are younger
 	Told     string `json:"told"`
 	Tool     string `json:"tool"`     // one of the [tools](#tools)
 	Uncalled bool   `json:"uncalled"` // the webhook could not be called; otherwise absent
@@ -358,15 +354,15 @@ type FactKeys struct {
 	// the requirement can be parsed; otherwise it matches no node or, as the
 	// node selector of a namespace, every node
 	Valid    bool     `json:"valid"`
-	Value    string   `json:"value"`    // of the taint
-	Values   []string `json:"values"`   // of the requirement
+	Value    string   `json:"value"`    // the value of the taint
+	Values   []string `json:"values"`   // the values in the requirement
 	Variable string   `json:"variable"` // the environment variable that refers to a key
 	Volume   string   `json:"volume"`   // the volume that refers to the object
 	Want     string   `json:"want"`     // what the template requires
 	Was      int      `json:"was"`      // the first number; 0 if that is not certain
 
-	// `TakenUpAgain`: they are the first numbers of restored revisions. `Unknown`: renumbered, cleaned up or
-	// deleted
+	// `TakenUpAgain`: rollbacks renumbered these revisions. `Unknown`: the revisions were renumbered, cleaned
+	// up or deleted
 	Why string `json:"why"`
 
 	Rule string `json:"rule"` // one of the [rules of admission](#rules-of-admission)

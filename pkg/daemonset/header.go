@@ -32,7 +32,7 @@ type Ref struct {
 	Namespace          string `json:"namespace"`          // its namespace
 	Name               string `json:"name"`               // its name
 	UID                string `json:"uid"`                // its UID; empty if a dump lacks it
-	Generation         int64  `json:"generation"`         // of the spec
+	Generation         int64  `json:"generation"`         // the generation of the spec
 	ObservedGeneration int64  `json:"observedGeneration"` // the generation that the status is for
 	Strategy           string `json:"strategy"`           // `RollingUpdate` or `OnDelete`, as the object has it
 }
@@ -73,14 +73,14 @@ func (r *Reading) Unread() (parts []snapshot.What) {
 // Gap is a snapshot.Gap with its consequence for the answer.
 type Gap struct {
 	snapshot.Gap
-	Consequence snapshot.Consequence `json:"consequence"` // what the answer lacks because of it
+	Consequence snapshot.Consequence `json:"consequence"` // the effect on the answer
 }
 
 // Assumption is something that was taken as true without being read.
 type Assumption struct {
 	Code   AssumptionCode `json:"code"`   // what was assumed
 	Value  string         `json:"value"`  // the value that was assumed; empty if the code says it all
-	Source string         `json:"source"` // what the assumption rests on
+	Source string         `json:"source"` // the evidence for the assumption
 }
 
 // AssumptionCode names an assumption.

@@ -48,7 +48,7 @@ type Remedy struct {
 	Kind RemedyKind `json:"kind"` // what to change
 	// of the label, the annotation or the taint; absent if it is about none
 	Key        string             `json:"key,omitempty"`
-	Value      string             `json:"value,omitempty"`      // of the label; absent if there is none
+	Value      string             `json:"value,omitempty"`      // the value of the label; absent if there is none
 	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes
 }
 

@@ -57,7 +57,7 @@ type History struct {
 
 // Removal is a revision that the next sync deletes.
 type Removal struct {
-	Name string `json:"name"` // of the ControllerRevision
+	Name string `json:"name"` // the name of the ControllerRevision
 
 	// why it is deleted
 	// Codes: Revisions removed

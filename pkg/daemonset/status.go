@@ -8,7 +8,7 @@ type Counts struct {
 	// eligible nodes: those that should run the pod; on OpenShift 4.4 also
 	// those that only their namespace excludes
 	Desired      int `json:"desiredNumberScheduled"`
-	Current      int `json:"currentNumberScheduled"` // of those, the nodes with a pod, in whatever state
+	Current      int `json:"currentNumberScheduled"` // eligible nodes that have a pod, in any state
 	Misscheduled int `json:"numberMisscheduled"`     // nodes that are not eligible and have a pod
 
 	// eligible nodes whose first pod is ready; the first is bound before unbound, then the oldest

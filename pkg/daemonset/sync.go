@@ -169,10 +169,10 @@ type Item struct {
 // Choice means any Count of the items in From, which has more than Count. The
 // controller chooses them in an undefined way.
 type Choice struct {
-	// reads "any `count` of `from`". The number is certain; which ones is not,
-	// and not every combination may be possible
+	// the number that is chosen, as in "any `count` of `from`". The number is certain, but the members are
+	// not. Not every combination may be possible
 	Count   int    `json:"count"`
-	PerNode int    `json:"perNode,omitempty"` // at most this many of one node; absent if nothing limits it
+	PerNode int    `json:"perNode,omitempty"` // the most that are chosen from one node; absent if there is no limit
 	From    []Item `json:"from"`              // the candidates, more than `count`
 
 	// why they are created or deleted

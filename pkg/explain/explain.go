@@ -25,7 +25,7 @@ const (
 type Explanation struct {
 	daemonset.Header `json:",inline"`
 	Verdict          Verdict `json:"verdict"` // the answer in one word
-	Story            *Story  `json:"story"`   // what the answer begins with; nil if nothing is wrong
+	Story            *Story  `json:"story"`   // the beginning of the answer; nil if nothing is wrong
 
 	// the eligible nodes without an available pod; nil if nodes or pods could
 	// not be read
@@ -36,23 +36,22 @@ type Explanation struct {
 	// template; nil if there is no old pod, or if either cannot be read
 	Change *history.Diff `json:"change"`
 
-	// who else writes the DaemonSet and reverts manual changes, in the order of
-	// the table of [tools](#tools)
+	// the tools that write the DaemonSet and revert manual changes, in the order of the table of
+	// [tools](#tools)
 	ManagedBy []managed.Manager `json:"managedBy"`
 
-	// what to do first, a piece of advice for each kind of problem; empty if
-	// there is nothing to do, or if too little could be read
+	// the first actions, one piece of advice for each kind of problem; empty if there is nothing to do, or if
+	// too little could be read
 	Advice []Advice `json:"advice"`
 
-	// what a person can do, the best first: each was simulated, except
-	// `Refresh`, and `RemoveNode` if the DaemonSet is being deleted. A rollback
-	// and a higher limit are listed even if they do not help
+	// the possible actions, the best first. Each was simulated, except `Refresh`, and `RemoveNode` if the
+	// DaemonSet is being deleted. A rollback and a higher limit are listed even if they do not help
 	Remedies []remedy.Remedy `json:"remedies"`
 
-	// the numbers once nothing changes by itself any more; nil if there is
-	// nothing to wait for, or if it is unknown
+	// the numbers at the time when nothing more changes by itself; nil if there is nothing to wait for, or if
+	// they are unknown
 	Outlook *Outlook `json:"outlook"`
-	Status  Status   `json:"status"` // what the controller reported, beside what its rules compute now
+	Status  Status   `json:"status"` // the numbers that the controller reported, and those that its rules compute now
 
 	// the columns of kubectl: DESIRED, CURRENT, READY, UP-TO-DATE and
 	// AVAILABLE; and MISSCHEDULED. Only DESIRED if the pods could not be read,
@@ -67,16 +66,15 @@ type Explanation struct {
 	// the limit of the rolling update, whether or not a rollout is in progress
 	Budget BudgetUse `json:"budget"`
 
-	// what is wrong, causes before consequences: in the order of the table of [problems](#problems); for one code the
-	// more severe first, then the one with more nodes
+	// the problems, causes before consequences: in the order of the table of [problems](#problems); within
+	// one code, the more severe first, then the one with more nodes
 	Problems []Problem `json:"problems"`
 
-	// what the API server answers when the controller asks it to create a pod
-	// of the current template; nil if it rejected none, or if nothing that
-	// decides it was read
+	// the API server's answer when the controller creates a pod of the current template; nil if it rejected
+	// no pod, or if no object that decides the answer was read
 	Admission *admission.Verdict `json:"admission"`
 
-	// what the controller does in its next sync, once it has seen this state
+	// the actions of the controller in its next sync, after it has seen this state
 	Next daemonset.Step `json:"next"`
 
 	// the nodes of the cluster and the deleted ones to which a pod is assigned,
@@ -176,13 +174,14 @@ type ColumnGroup struct {
 	// the column counts these nodes; the counted groups add up to the computed number
 	Counted bool `json:"counted"`
 
-	// why they count or do not: of placement for DESIRED and for what MISSCHEDULED counts
+	// why they count or do not count: a code of placement for DESIRED, and for the nodes that MISSCHEDULED
+	// counts
 	// Codes: Placement, Columns, Problems
 	Reason daemonset.Reason `json:"reason"`
 	Count  int              `json:"count"` // how many nodes
 	Nodes  []string         `json:"nodes"` // their names, sorted
 
-	// what all of these nodes have in common; `message` is that of the first
+	// the facts that all of these nodes share; `message` is that of the first
 	Facts daemonset.Facts `json:"facts"`
 }
 
@@ -191,7 +190,7 @@ type ColumnGroup struct {
 // revision of the live template.
 type Revision struct {
 	Number int64  `json:"revision"` // its number; 0 for a hash without a ControllerRevision
-	Name   string `json:"name"`     // of the ControllerRevision; empty for a hash without one
+	Name   string `json:"name"`     // the name of the ControllerRevision; empty for a hash without one
 	Hash   string `json:"hash"`     // the value of the label `controller-revision-hash`
 
 	// when the ControllerRevision was created; nil for a hash without one
@@ -206,13 +205,13 @@ type Revision struct {
 
 	// pods with this hash that are not terminating; with maxSurge a node has two for a while
 	Pods      int `json:"pods"`
-	Available int `json:"available"` // of these pods, those that are available
+	Available int `json:"available"` // how many of these pods are available
 
 	// pods with this hash that are terminating
 	Terminating int `json:"terminating"`
 
-	// of those nodes, how many have a first pod that counts as updated: by its
-	// hash, or by the label `pod-template-generation`
+	// how many of `nodes` have a first pod that counts as updated: by its hash, or by the label
+	// `pod-template-generation`
 	Updated int `json:"updated"`
 }
 
@@ -262,8 +261,8 @@ type Node struct {
 	// whether the node is eligible; nil if the nodes could not be read
 	ShouldRun *daemonset.Verdict `json:"shouldRun"`
 
-	// whether a pod that is on the node may stay: a NoSchedule taint lets it, every other rule does not; nil if the
-	// nodes could not be read
+	// whether a pod that is on the node may stay. If a rule fails, it may stay only if the rule is a
+	// NoSchedule taint; nil if the nodes could not be read
 	MayStay *daemonset.Verdict `json:"mayStay"`
 	Slot    daemonset.Slot     `json:"slot"` // the node's pods in one word
 

@@ -13,13 +13,11 @@ import (
 // could not be read.
 type Impact struct {
 	Without []string `json:"without"` // eligible nodes without an available pod, sorted by name
-	// of them, those with a Ready pod that only waits for minReadySeconds;
-	// sorted by name
+	// the nodes of `without` with a Ready pod that only waits for minReadySeconds, sorted by name
 	Ready  []string `json:"ready"`
 	Served int      `json:"served"` // how many eligible nodes have an available pod
 
-	// of the nodes `served`, those where only an old pod is available, beside a
-	// new one that is not; sorted by name
+	// the nodes of `served` with an available old pod and a new pod that is not available, sorted by name
 	OldServes []string `json:"oldServes"`
 
 	// nodes that are not eligible and have a pod, which only MISSCHEDULED counts; sorted by name
@@ -48,8 +46,8 @@ type Rollout struct {
 type Outlook struct {
 	Code      OutlookCode `json:"code"`      // how it continues by itself
 	Desired   int         `json:"desired"`   // nodes that are eligible then
-	Updated   int         `json:"updated"`   // of them, those whose pod is updated then
-	Available int         `json:"available"` // of them, those whose pod is available then
+	Updated   int         `json:"updated"`   // how many of these nodes have an updated pod then
+	Available int         `json:"available"` // how many of these nodes have an available pod then
 
 	// how long until then; nil if unknown, and for `Stays` and `Stalls`
 	Duration *remedy.Duration `json:"duration"`

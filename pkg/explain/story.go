@@ -15,7 +15,7 @@ type Story struct {
 	// Codes: Problems
 	Code  daemonset.Reason `json:"code"`
 	Nodes []string         `json:"nodes"` // its nodes, sorted by name
-	Fault *Fault           `json:"fault"` // whose fault it is; nil if nothing shows it
+	Fault *Fault           `json:"fault"` // who is at fault; nil if this is unknown
 
 	Others int `json:"others"` // how many other problems matter
 	// since when the oldest of these problems has existed; nil if the time of
@@ -26,7 +26,7 @@ type Story struct {
 
 // Fault is whose fault a problem is. The evidence is in the problem's `blame`.
 type Fault struct {
-	Who       cause.Who       `json:"who"`       // whose fault it is
+	Who       cause.Who       `json:"who"`       // who is at fault
 	Certainty cause.Certainty `json:"certainty"` // how certain that is
 	NotChange bool            `json:"notChange"` // the revision of the failing pods is not the cause
 }

@@ -22,14 +22,13 @@ const (
 type History struct {
 	daemonset.Header `json:",inline"`
 
-	// the ControllerRevisions that the controller treats as this DaemonSet's,
-	// the highest number first; then pods whose hash has no ControllerRevision,
-	// the newest first. The nodes of all rows add up to the nodes with pods
+	// the ControllerRevisions that the controller counts as this DaemonSet's, the highest number first; then
+	// the hashes of pods that have no ControllerRevision, the newest first. The nodes of all rows add up to
+	// the nodes with pods
 	Revisions []Revision `json:"revisions"`
 
-	// since when the current revision has been current: when the controller
-	// created or restored it; nil if there is not exactly one, or if that is
-	// unknown: a lower number is missing and there are no managed fields
+	// when the controller created or restored the current revision; nil if there is not exactly one. Also nil
+	// if the time is unknown, because a lower number is missing and there are no managed fields
 	CurrentSince *time.Time `json:"currentSince"`
 
 	Rollout Rollout `json:"rollout"` // the progress of the rollout of the current revision
@@ -42,16 +41,16 @@ type History struct {
 
 	Next daemonset.StepRevisions `json:"next"` // what the controller's next sync does to the revisions
 
-	// the difference from the newest revision to the live template, if no
-	// revision holds that; otherwise nil
+	// the difference between the newest revision and the live template, if no revision holds the live
+	// template; otherwise nil
 	Uncut *Diff `json:"uncut"`
 
-	// who wrote the DaemonSet except its status, the last first; empty if its
-	// managed fields do not say
+	// the field managers that wrote the DaemonSet, not counting its status, the latest first; empty if there
+	// are no managed fields
 	Managers []Manager `json:"managers"`
 
-	// what numbers and times alone do not show: in the order of the table of
-	// [notes](#notes), then of the rows
+	// facts that numbers and times do not show, in the order of the table of [notes](#notes), then of the
+	// rows
 	Notes []Note `json:"notes"`
 
 	Diff *Diff `json:"diff"` // the difference that `--diff` asked for; otherwise nil
@@ -71,14 +70,14 @@ type List struct {
 // or pods whose hash has no ControllerRevision.
 type Revision struct {
 	Revision int64  `json:"revision"` // its number; 0 without a ControllerRevision
-	Name     string `json:"name"`     // of the ControllerRevision; empty without one
+	Name     string `json:"name"`     // the name of the ControllerRevision; empty without one
 
 	// the `controller-revision-hash` of its pods; empty if they have none
 	Hash  string          `json:"hash"`
 	Claim daemonset.Claim `json:"claim"` // `Owned` or `Adopt`; empty without a ControllerRevision
 
-	// when the ControllerRevision was created: when its template was first rolled out, not when it last was; nil if
-	// unknown
+	// when the ControllerRevision was created. This is the first rollout of its template, not the last one;
+	// nil if unknown
 	CreatedAt *time.Time `json:"createdAt"`
 
 	// when the controller gave it its current number; nil if that is its first
@@ -101,11 +100,11 @@ type Revision struct {
 	// if the pods could not be read
 	Nodes *int `json:"nodes"`
 
-	// of the nodes, those whose pod counts as updated: by its hash, or by the
-	// label `pod-template-generation`; nil if `nodes` is
+	// how many of these nodes have a pod that counts as updated: by its hash, or by the label
+	// `pod-template-generation`; nil if `nodes` is
 	Updated   *int     `json:"updated"`
 	Pods      *int     `json:"pods"`      // how many pods run it; nil if the pods could not be read
-	Available *int     `json:"available"` // of the nodes, those whose pod is available; nil if `nodes` is
+	Available *int     `json:"available"` // how many of these nodes have an available pod; nil if `nodes` is
 	OnNodes   []string `json:"onNodes"`   // the names of the nodes, sorted
 
 	OldestPodAt *time.Time `json:"oldestPodAt"` // when its oldest pod was created; nil without pods
@@ -117,13 +116,13 @@ type Revision struct {
 	Kind   ChangeKind    `json:"changeKind"` // what kind of change it is
 	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
 
-	Notes []NoteCode `json:"notes"` // those of `notes` that are about this row
+	Notes []NoteCode `json:"notes"` // the entries of `notes` about this row
 }
 
 // Renumbered is a number that a revision had before a rollback renumbered it.
 type Renumbered struct {
 	Revision int64  `json:"revision"` // the number that it had
-	Name     string `json:"name"`     // of the ControllerRevision
+	Name     string `json:"name"`     // the name of the ControllerRevision
 	Now      int64  `json:"now"`      // the number that it has now
 	// as for a revision: the number that `change` compares with; 0 if there is none
 	From   int64         `json:"from"`
@@ -194,7 +193,7 @@ func (d *Diff) Managers() (names []string) {
 // Side is one side of a Diff: a revision, or the live template.
 type Side struct {
 	Revision int64  `json:"revision"` // its number; 0 for the live template
-	Name     string `json:"name"`     // of the ControllerRevision; empty for the live template
+	Name     string `json:"name"`     // the name of the ControllerRevision; empty for the live template
 	Live     bool   `json:"live"`     // it is the live template
 }
 
@@ -214,7 +213,7 @@ type Note struct {
 
 	// the names of the ControllerRevisions that it is about; may be empty
 	Revisions []string        `json:"revisions"`
-	Facts     daemonset.Facts `json:"facts"` // what the note rests on
+	Facts     daemonset.Facts `json:"facts"` // the evidence for the note
 }
 
 // Decides reports whether a note affects the next sync, or the revision that a

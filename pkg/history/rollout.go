@@ -17,22 +17,21 @@ import (
 // [History.AsStuck].
 type Rollout struct {
 	Code    RolloutCode `json:"code"`    // how far it is
-	Pods    *int        `json:"pods"`    // of all revisions; nil if the pods could not be read
-	Current *int        `json:"current"` // of them, those on a current revision; nil if `pods` is
+	Pods    *int        `json:"pods"`    // the pods of all revisions; nil if the pods could not be read
+	Current *int        `json:"current"` // the pods on a current revision; nil if `pods` is
 
-	// of the current ones, those that are available and not terminating; nil if
-	// `pods` is, or if the status of the pods could not be read
+	// the pods on a current revision that are available and not terminating; nil if `pods` is, or if the
+	// status of the pods could not be read
 	Available *int `json:"available"`
 
-	// of the current ones, those that are Ready, but not yet for
-	// minReadySeconds; nil if `available` is
+	// the pods on a current revision that are Ready, but not yet for minReadySeconds; nil if `available` is
 	NotYetAvailable *int `json:"notYetAvailable"`
-	// when the last of the current ones that are Ready becomes available; nil
-	// if none waits, or if this is unknown
+	// when the last Ready pod on a current revision becomes available; nil if none waits, or if this is
+	// unknown
 	AvailableAt *time.Time `json:"availableAt"`
-	// of the current ones, those that are not Ready; nil if `available` is
+	// the pods on a current revision that are not Ready; nil if `available` is
 	NotReady *int `json:"notReady"`
-	// of the current ones, those that are terminating; nil if `available` is
+	// the pods on a current revision that are terminating; nil if `available` is
 	Terminating *int `json:"terminating"`
 
 	MinReadySeconds int32 `json:"minReadySeconds"` // how long a pod is Ready before it is available

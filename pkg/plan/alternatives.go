@@ -12,7 +12,7 @@ import (
 
 // Alternative is an outcome other than the expected one, and the condition for it.
 type Alternative struct {
-	// what happens then and not in the expected course
+	// the event that leads to this outcome, and that does not happen in the expected course
 	// Codes: Conditions of other ends
 	Condition Condition   `json:"condition"`
 	Nodes     []string    `json:"nodes"`    // the nodes whose pods the condition is about, sorted by name

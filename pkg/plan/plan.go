@@ -23,10 +23,11 @@ const (
 // Plan is the plan for one DaemonSet. It is a JSON contract: docs/output.md documents every field.
 type Plan struct {
 	daemonset.Header `json:",inline"`
-	Subject          Subject         `json:"subject"`  // what the plan is about
-	Change           *whatif.Summary `json:"change"`   // the requested change; nil if there is none
-	Warnings         []Warning       `json:"warnings"` // what the API server accepts, but may not do what you want
-	Desired          Desired         `json:"desired"`  // the number of nodes that should run the pod
+	Subject          Subject         `json:"subject"` // what the plan is about
+	Change           *whatif.Summary `json:"change"`  // the requested change; nil if there is none
+	// parts of the change that the API server accepts, but that may not do what you want
+	Warnings []Warning `json:"warnings"`
+	Desired  Desired   `json:"desired"` // the number of nodes that should run the pod
 
 	// the counts of the status after the change and before the first step; all 0 if they cannot be computed
 	Now daemonset.Counts `json:"now"`
@@ -58,8 +59,8 @@ type Plan struct {
 
 	Next daemonset.Step `json:"next"` // what the controller does in its next sync
 
-	// only with `--group-by`, otherwise empty: the worst that one step can do to the nodes that share a value of the
-	// label; the hardest hit first
+	// only with `--group-by`, otherwise empty: the worst effect of one step on the nodes that share a value
+	// of the label, the most affected first
 	Groups   []Group `json:"groups"`
 	Forecast `json:",inline"`
 
@@ -152,8 +153,8 @@ type Group struct {
 	Key     string `json:"key"`     // the label
 	Value   string `json:"value"`   // its value; empty for the nodes without the label
 	Nodes   int    `json:"nodes"`   // eligible nodes of the group
-	Down    int    `json:"down"`    // the number of those nodes without an available pod now
-	Step    int    `json:"step"`    // the most of those nodes that one step of the rollout can take down in addition
+	Down    int    `json:"down"`    // how many of these nodes have no available pod now
+	Step    int    `json:"step"`    // how many more of these nodes one step of the rollout can take down
 	AtWorst int    `json:"atWorst"` // the sum of `down` and `step`
 }
 
@@ -234,19 +235,19 @@ type Outcome struct {
 	Reason daemonset.Reason `json:"reason"`
 	Steps  int              `json:"steps"` // rolling-update steps until the end
 
-	// the part of `replaces` that is done at the end. It includes a pod that is deleted for its replacement on a node
-	// whose kubelet does not answer, though that pod never terminates
+	// the part of `replaces` that is done at the end. It includes a pod that the controller deletes on a node
+	// whose kubelet does not answer, although that pod never terminates
 	Replaced int `json:"replaced"`
 	Dropped  int `json:"dropped"` // the part of `drops` that is done at the end
 
-	// only of a rollout that stalls: whether `replaced`, `dropped` and `left` are for the worst order of the nodes. The
-	// controller picks the order at random, and may get further
+	// only for a rollout that stalls: whether `replaced`, `dropped` and `left` are for the worst order of the
+	// nodes. The controller picks the order at random, and may get further
 	AtWorst     bool `json:"atWorst"`
 	Left        int  `json:"left"`        // old pods at the end that are not terminating
 	Terminating int  `json:"terminating"` // old pods that are still terminating at the end
 
-	// only of a rollout that stalls: nodes that use up the limit now although nothing is wrong with them, or only
-	// something that may resolve by itself
+	// only for a rollout that stalls: nodes that use up the limit now, but have no problem, or one that may
+	// resolve by itself
 	UnderWay int `json:"underWay"`
 
 	// the most nodes whose pods are being replaced at a time; can exceed `budget.limit`, because pods that are not
@@ -256,8 +257,8 @@ type Outcome struct {
 	// `largest` without the nodes of `atOnce`: how many pods the limit allows at a time
 	AtATime int `json:"atATime"`
 
-	// nodes without an available pod before theirs is replaced: their pods are deleted immediately, regardless of the
-	// limit
+	// nodes that have no available pod even before their replacement: the controller deletes their pods
+	// immediately, regardless of the limit
 	AtOnce int `json:"atOnce"`
 	Worst  int `json:"worst"` // the most eligible nodes without an available pod at a time
 
@@ -287,11 +288,11 @@ type Outcome struct {
 	// most frequent first
 	Problems []*cause.Problem `json:"problems"`
 
-	// how many more nodes end like the holders; the controller picks them at random
+	// how many more nodes end in the same state as the holders; the controller picks them at random
 	FurtherHolders int `json:"furtherHolders"`
 
-	// what a person can do, the best first. Each was simulated, except `Refresh`, and `RemoveNode` if the DaemonSet is
-	// being deleted
+	// the possible actions, the best first. Each was simulated, except `Refresh`, and `RemoveNode` if the
+	// DaemonSet is being deleted
 	Remedies []remedy.Remedy `json:"remedies"`
 }
 

@@ -23,7 +23,7 @@ type Remedy struct {
 	// the problems that it removes; empty for a workaround
 	// Codes: Problems
 	Problems []daemonset.Reason `json:"problems"`
-	Ends     []cause.Subject    `json:"ends"`  // the subjects that the pods fail on and that it removes
+	Ends     []cause.Subject    `json:"ends"`  // the subjects of the failures that the remedy removes
 	Nodes    []string           `json:"nodes"` // the nodes concerned, sorted by name; empty if it is about none
 	Pods     []string           `json:"pods"`  // the pods to delete; otherwise empty
 
@@ -46,7 +46,7 @@ type Effect struct {
 	Loses     []string  `json:"loses"`
 	Worst     int       `json:"worst"`     // the maximum number of eligible nodes without an available pod at any time
 	Replaces  int       `json:"replaces"`  // pods that are replaced
-	Available int       `json:"available"` // of them, those that are available now
+	Available int       `json:"available"` // how many of these pods are available now
 	Updated   int       `json:"updated"`   // nodes whose pod is updated at the end
 	Desired   int       `json:"desired"`   // nodes that should run the pod at the end
 	Duration  *Duration `json:"duration"`  // how long it takes until then; nil if unknown

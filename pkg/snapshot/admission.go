@@ -24,8 +24,8 @@ type Admission struct {
 	RuntimeClasses []nodev1.RuntimeClass `json:"runtimeClasses"`
 	// the one that the template names, if it exists
 	ServiceAccounts []corev1.ServiceAccount `json:"serviceAccounts"`
-	ResourceQuotas  []corev1.ResourceQuota  `json:"resourceQuotas"` // those of the namespace, by name
-	LimitRanges     []corev1.LimitRange     `json:"limitRanges"`    // those of the namespace, by name
+	ResourceQuotas  []corev1.ResourceQuota  `json:"resourceQuotas"` // all of the namespace, sorted by name
+	LimitRanges     []corev1.LimitRange     `json:"limitRanges"`    // all of the namespace, sorted by name
 
 	// webhooks and admission policies that match the creation of a pod in the
 	// namespace, by kind and name; they are not run
@@ -82,7 +82,7 @@ func (s *Snapshot) Tried(d *PodDryRun) *Snapshot {
 // reject or change a pod.
 type AdmissionHook struct {
 	Kind    HookKind `json:"kind"`    // what it is
-	Name    string   `json:"name"`    // of its configuration or policy
+	Name    string   `json:"name"`    // the name of its configuration or policy
 	Webhook string   `json:"webhook"` // its name in the configuration; empty for a policy
 }
 

@@ -21,7 +21,7 @@ type OtherPods struct {
 	AllNodes bool     `json:"allNodes"` // the pods of all nodes were read
 	Nodes    []string `json:"nodes"`    // otherwise, the nodes whose pods were read, sorted
 
-	Pods []PodRow `json:"pods"` // by namespace and name
+	Pods []PodRow `json:"pods"` // the pods, sorted by namespace and name
 	// the PodDisruptionBudgets that select any of them, by namespace and name
 	Budgets []DisruptionBudget `json:"budgets"`
 }
@@ -50,13 +50,13 @@ type PodRow struct {
 	EndsBy    *metav1.Time `json:"endsBy,omitempty"`
 	Priority  int32        `json:"priority"`            // its priority; 0 if it has none
 	StartTime *metav1.Time `json:"startTime,omitempty"` // `status.startTime`; absent before a kubelet saw it
-	Requests  Resources    `json:"requests"`            // what the scheduler counts for it
+	Requests  Resources    `json:"requests"`            // the amounts that the scheduler counts for it
 	// the node's ports that it uses, in the order of its containers; absent if
 	// none
 	HostPorts []HostPort `json:"hostPorts,omitempty"`
 
-	// requested resources whose amounts cannot be counted, negative or too
-	// large, sorted; absent if none
+	// requested resources with amounts that cannot be counted because they are negative or too large, sorted;
+	// absent if none
 	Unreadable []corev1.ResourceName `json:"unreadable,omitempty"`
 
 	// names of the PodDisruptionBudgets of its namespace that select it, sorted; absent if none does

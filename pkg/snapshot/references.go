@@ -10,7 +10,7 @@ import (
 // if pods do not start. An object that is not among them is unknown, and a Gap
 // says why.
 type References struct {
-	Objects []Referred `json:"objects"` // by kind and name
+	Objects []Referred `json:"objects"` // the objects, sorted by kind and name
 }
 
 // Referred is an object that a pod refers to. It contains names of keys, but no
@@ -21,9 +21,10 @@ type Referred struct {
 	Exists bool         `json:"exists"` // false: there is no such object
 
 	// its keys were requested; otherwise only whether the object exists
-	KeysRead   bool     `json:"keysRead"`
-	Keys       []string `json:"keys"`       // the names of its keys in `data`, sorted
-	BinaryKeys []string `json:"binaryKeys"` // of a ConfigMap, those in `binaryData`, which no variable can use; sorted
+	KeysRead bool     `json:"keysRead"`
+	Keys     []string `json:"keys"` // the names of its keys in `data`, sorted
+	// for a ConfigMap, the keys in `binaryData`, which no variable can use; sorted
+	BinaryKeys []string `json:"binaryKeys"`
 }
 
 // ReferredKind is the kind of an object that a pod refers to.

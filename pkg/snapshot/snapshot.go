@@ -75,12 +75,11 @@ type Snapshot struct {
 	// absent if that was not needed, and in older files
 	OtherPods *OtherPods `json:"otherPods,omitempty"`
 
-	// what the API server reads when it is asked to create a pod; absent if
-	// that was not needed, and in older files
+	// the objects that the API server reads when it creates a pod; absent if they were not needed, and in
+	// older files
 	Admission *Admission `json:"admission,omitempty"`
 
-	// what the start of a pod refers to; absent if that was not needed, and in
-	// older files
+	// the objects that a pod needs to start; absent if they were not needed, and in older files
 	References *References `json:"references,omitempty"`
 
 	// the volumes that decide whether pods fit; absent if that was not needed,
@@ -113,7 +112,7 @@ const (
 type Gap struct {
 	What    What   `json:"what"`    // the part that could not be read
 	Why     Why    `json:"why"`     // why it could not be read
-	Message string `json:"message"` // the message of the server, or of whatever read the input
+	Message string `json:"message"` // the message of the server or of the reader of the input
 	// Of: the namespace or the DaemonSet that lacks this part, if the input has it for others; absent otherwise
 	Of string `json:"of,omitempty"`
 }

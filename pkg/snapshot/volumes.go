@@ -43,7 +43,7 @@ type ClaimRow struct {
 type VolumeRow struct {
 	Name string `json:"name"` // its name
 
-	// from which nodes it can be reached; absent if from all
+	// the nodes that can reach it; absent if all can
 	NodeAffinity *corev1.VolumeNodeAffinity `json:"nodeAffinity,omitempty"`
 
 	// its labels for zones and regions; absent if it has none
@@ -60,8 +60,9 @@ type DriverRow struct {
 
 	// how many volumes it has there, according to `status.volumesAttached` and
 	// `status.volumesInUse` of the node
-	Attached int      `json:"attached"`
-	Handles  []string `json:"handles,omitempty"` // those of them that the claims are bound to, sorted; absent if none
+	Attached int `json:"attached"`
+	// the attached volumes that the claims are bound to, sorted; absent if none
+	Handles []string `json:"handles,omitempty"`
 }
 
 // Of reports whether the CSI drivers of a node were read.

@@ -23,7 +23,7 @@ type Property struct {
 	// of the label, the taint or the field; empty for `Exists`. Times are in
 	// RFC 3339 format
 	Value  string `json:"value"`
-	Effect string `json:"effect"` // of the taint; empty for `Exists` and for other kinds
+	Effect string `json:"effect"` // the effect of the taint; empty for `Exists` and for other kinds
 }
 
 // Kind is what a Property is about.

@@ -41,7 +41,7 @@ type RevisionNote struct {
 	From   int64  `json:"from"`
 	Number int64  `json:"number"` // the number after the next sync
 	New    bool   `json:"new"`    // no revision holds the template: the controller creates one
-	Name   string `json:"name"`   // of the ControllerRevision that holds it; empty if it is new
+	Name   string `json:"name"`   // the name of the ControllerRevision that holds the template; empty if it is new
 	Was    int64  `json:"was"`    // the number that this ControllerRevision has now
 }
 
