@@ -18,14 +18,12 @@ import (
 
 // Verdict is the API server's answer to the creation of one pod.
 type Verdict struct {
-	// Refusals are in the order in which the API server finds them; it answers
-	// only with the first. Without any the pod is admitted, subject to Unknown
-	// and Assumed.
+	// Refusals are in the order in which the API server finds them; it reports only the first. If there are
+	// none, the pod is admitted, subject to Unknown and Assumed.
 	Refusals []Refusal `json:"refusals"`
 
-	// Passes is how many such pods can be created one after another until a
-	// quota rejects the next: 0 if anything rejects the first, Unlimited if no
-	// quota ever does.
+	// Passes is the number of such pods that can be created until a quota rejects the next one: 0 if the
+	// first is rejected, Unlimited if no quota rejects any.
 	Passes int64   `json:"passes"`
 	Quotas []Quota `json:"quotas"` // the ResourceQuotas that count the pod, by name
 

@@ -18,11 +18,10 @@ import (
 // Quota is a ResourceQuota that counts the pod.
 type Quota struct {
 	Name    string   `json:"name"`    // the name of the ResourceQuota
-	Amounts []Amount `json:"amounts"` // what it counts for the pod, except zero amounts, by name
+	Amounts []Amount `json:"amounts"` // the amounts that it counts for the pod, except zero, sorted by name
 
-	// how many such pods can be created one after another if only this quota
-	// rejects them: Unlimited if it never does, 0 if containers lack what it
-	// counts, or if it has not been counted
+	// how many such pods this quota alone allows: Unlimited if it rejects none, 0 if containers do not
+	// specify a resource that it counts, or if its usage has not been counted
 	Passes int64 `json:"passes"`
 }
 

@@ -13,23 +13,25 @@ type Blame struct {
 	// the revision to blame, for `ThisChange`, and for `Template` if a later revision works; otherwise 0
 	Revision int64 `json:"revision"`
 
-	// the fields that the revision of the failing pods changed and that the failing step reads: no other field can be
-	// the cause. Empty if none of these fields changed, or if no other revision runs
+	// the fields that the revision of the failing pods changed and that the failing step reads. No other
+	// field can be the cause. Empty if no such field changed, or if no other revision runs
 	Touched []template.Path `json:"touched"`
 
-	// whether the revision of the failing pods changed nothing that the failing step reads, so that it is not the cause
+	// whether the revision of the failing pods is not the cause, because it changed no field that the failing
+	// step reads
 	NotChange bool `json:"notChange"`
 
-	// other pods whose template equals that of the failing pods in all fields that the step reads
+	// other pods with the same values as the failing pods in all fields that the step reads
 	Same  Controls `json:"same"`
-	Other Controls `json:"other"` // other pods whose template differs in these fields
+	Other Controls `json:"other"` // other pods with different values in these fields
 
-	// whether the whole problem existed before the rollout in progress began; nil if there is no rollout, if either
-	// time is unknown, or if the two are less than a minute apart, which is no evidence
+	// whether the whole problem existed before the rollout in progress began; nil if there is no rollout, if
+	// a time is unknown, or if the two times are less than a minute apart
 	BeforeRollout *bool `json:"beforeRollout"`
 
-	// for `Node`: whether the rollout in progress had done nothing on these nodes when they became NotReady. No pod of
-	// the current revision is or was there, and no pod of another revision was deleted before. False if this is unknown
+	// for `Node`: whether the nodes became NotReady before the rollout in progress touched them. Then no pod
+	// of the current revision is or was there, and no pod of another revision was deleted before. False if
+	// this is unknown
 	Untouched bool `json:"untouched"`
 }
 

@@ -16,8 +16,8 @@ type Common struct {
 	split.Split `json:",inline"`
 	Compared    Compared `json:"compared"` // which pods run on the healthy nodes
 
-	// whether the kubelet says that the image is not built for the architecture or operating system that the nodes have
-	// in common; then fewer than four nodes are enough
+	// whether the kubelet reports that the image is not built for the common architecture or operating system
+	// of the nodes; then fewer than four nodes are enough
 	Told bool `json:"told"`
 }
 

@@ -28,14 +28,14 @@ type Problem struct {
 
 	Subject Subject `json:"subject"` // what the pods fail on
 
-	// who is to blame; nil if the problem resolves by itself, or if its code says so
+	// who is at fault; nil if the problem resolves by itself, or if its code shows who is at fault
 	Blame *Blame `json:"blame"`
 
-	// what the nodes of the failing pods, including those of other problems of the same kind, have in common and
-	// healthy nodes do not have; nil if nothing is known
+	// the properties that only the nodes of the failing pods have, including pods with other problems of the
+	// same kind; nil if none is known
 	Common *Common `json:"common"`
-	// the facts that all of them share; `message` is that of the first, `availableAt` and `lastHeartbeat` are the
-	// latest
+	// the facts that all of them share; `message` is from the first node, `availableAt` and `lastHeartbeat`
+	// are the latest
 	Facts daemonset.Facts `json:"facts"`
 }
 

@@ -34,8 +34,9 @@ type Room struct {
 
 // Victims is how certain the pods are that the scheduler preempts.
 type Victims struct {
-	// whether the scheduler preempts exactly these pods. Otherwise it may pick others of the same importance, or the
-	// disruptions that a PodDisruptionBudget allows are unknown, so that it may protect one of these pods
+	// whether the scheduler preempts exactly these pods. If not, it may pick other pods of the same
+	// importance, or a PodDisruptionBudget may protect one of these pods because the number of allowed
+	// disruptions is unknown
 	Certain bool `json:"certain"`
 
 	// pods of lower priority that may be preempted instead of some of these, as `namespace/name`, the most important

@@ -35,7 +35,7 @@ type Budget struct {
 
 	// a percentage before rounding up: `14.4`; empty for a plain number
 	Scaled string `json:"scaled"`
-	Of     int    `json:"of"` // the DESIRED number that a percentage is of
+	Of     int    `json:"of"` // the number of desired nodes that the percentage refers to
 
 	// `Computed`; `Reported` if the nodes could not be read; `Unknown` if the
 	// status could not be read either

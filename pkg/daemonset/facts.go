@@ -82,10 +82,10 @@ type FactKeys struct {
 	Failures int    `json:"failures"` // how often a pod failed on the node, by the controller's events
 	Fault    string `json:"fault"`    // one of the [faults of an image](#faults-of-an-image)
 
-	// what excludes the nodes `nearest`: `NodeName`, the template names another node; `NodeSelector`, `NodeAffinity`,
-	// `Namespace`, their labels; `Taint`, a taint that the template does not tolerate; `NodeCondition`, a taint that
-	// comes and goes with a condition of the node; `NodeUnsuitable`, one of a node that is being removed, or runs no
-	// DaemonSet
+	// the rule that excludes the nodes of `nearest`. `NodeName`: the template names another node.
+	// `NodeSelector`, `NodeAffinity`, `Namespace`: their labels do not match. `Taint`: the template does not
+	// tolerate a taint. `NodeCondition`: the taint comes and goes with a condition of the node.
+	// `NodeUnsuitable`: the taint means that the node is being removed, or runs no DaemonSet
 	ExcludedBy string `json:"excludedBy"`
 
 	// the field of the DaemonSet and its value, empty for `VanishedNodeInSurge`; for `NextRolloutStalls`, the
@@ -205,8 +205,7 @@ type FactKeys struct {
 	// failing container
 	NewFailing int `json:"newFailing"`
 
-	// how many new pods there are; in a verdict, except those on nodes that are
-	// NotReady
+	// how many new pods there are; a verdict leaves out those on NotReady nodes
 	NewPods int `json:"newPods"`
 	Nodes   int `json:"nodes"` // how many nodes the cluster has
 	// the node lacks what the volume mounts, or has something of another type
@@ -236,8 +235,7 @@ type FactKeys struct {
 	OldFailing int `json:"oldFailing"`
 	OldNodes   int `json:"oldNodes"` // nodes with an old pod that is not terminating
 
-	// how many old pods there are; in a verdict, except those on nodes that are
-	// NotReady
+	// how many old pods there are; a verdict leaves out those on NotReady nodes
 	OldPods int `json:"oldPods"`
 
 	// the operator of the requirement: `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`
@@ -345,7 +343,7 @@ type FactKeys struct {
 	// the strictest Pod Security level that admits the pod; absent unless Pod
 	// Security rejected it
 	Admits  string `json:"admits"`
-	Service string `json:"service"` // the Service of that webhook; absent for one that is called by URL
+	Service string `json:"service"` // the Service of the webhook; absent if the webhook is called by URL
 
 	ServiceNamespace string `json:"serviceNamespace"` // its namespace
 	Unavailable      int    `json:"unavailable"`      // the number in the status

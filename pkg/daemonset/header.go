@@ -22,8 +22,7 @@ type Header struct {
 	Controller Controller `json:"controller"` // whose rules were used
 	Snapshot   Reading    `json:"snapshot"`   // the input
 
-	// what was taken as true without being read, in the order of the table of
-	// [assumptions](#assumptions)
+	// the facts that were assumed and not read, in the order of the table of [assumptions](#assumptions)
 	Assumptions []Assumption `json:"assumptions"`
 }
 
@@ -46,7 +45,8 @@ type Controller struct {
 
 // Reading says when the input was read, and what could not be read.
 type Reading struct {
-	// the clock of everything in the document: the API server's, the newest time in a dump, or `--now`
+	// the time for all calculations in the document: the time of the API server, the newest time in a dump,
+	// or `--now`
 	TakenAt time.Time `json:"takenAt"`
 
 	// what could not be read, in the order of the table of [parts](#parts)
@@ -79,7 +79,7 @@ type Gap struct {
 // Assumption is something that was taken as true without being read.
 type Assumption struct {
 	Code   AssumptionCode `json:"code"`   // what was assumed
-	Value  string         `json:"value"`  // the value that was assumed; empty if the code says it all
+	Value  string         `json:"value"`  // the assumed value; empty if the code is sufficient
 	Source string         `json:"source"` // the evidence for the assumption
 }
 
@@ -96,12 +96,11 @@ const (
 	// Value: the newest known version
 	// Source: a [version source](#version-sources)
 	AssumeNewestRules AssumptionCode = "NewestRules"
-	// AssumeCurrentRevision: the hash of the current revision, inferred without
-	// the revisions
+	// AssumeCurrentRevision: the hash of the current revision is inferred, because the revisions could not be
+	// read
 	// Value: the hash; `(new)` if it is unknown
-	// Source: `TemplateGeneration`: the pods of the live template's generation
-	// have it. `Status`: it is the only hash, and the number of pods with it is
-	// the number that the status counts as updated. `None`
+	// Source: `TemplateGeneration`: the pods of the live template's generation have it. `Status`: it is the
+	// only hash, and the number of pods with it is the number that the status counts as updated. `None`
 	AssumeCurrentRevision AssumptionCode = "CurrentRevisionInferred"
 	// AssumeMayStay: the nodes could not be read: every node to which a pod is
 	// assigned exists, is eligible, and may keep the pod
@@ -121,13 +120,13 @@ const (
 	// Value: the feature gate
 	// Source: `spec.template.spec.tolerations`
 	AssumeTolerationComparison AssumptionCode = "TolerationComparison"
-	// AssumeGeneration: this many pods run the live template, as the controller concludes from their template
-	// generation alone: no revision that holds the template has their hash
+	// AssumeGeneration: the controller concludes only from their template generation that this many pods run
+	// the live template. No revision that holds the template has their hash
 	// Value: the number of pods
 	// Source: `pod-template-generation`
 	AssumeGeneration AssumptionCode = "UpdatedByGeneration"
-	// AssumeNewHash: the revision that the next sync creates gets a hash that no pod has. If it was deleted before, it
-	// gets its old hash again, and the pods with that hash count as updated
+	// AssumeNewHash: the next sync creates a revision with a hash that no pod has. If the same revision was
+	// deleted before, it gets its old hash again, and the pods with that hash count as updated
 	// Value: the hashes of pods that no revision has, separated by commas
 	// Source: `controller-revision-hash`
 	AssumeNewHash AssumptionCode = "NewRevisionHash"

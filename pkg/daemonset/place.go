@@ -132,9 +132,8 @@ type Check struct {
 	Rule Rule `json:"rule"` // the rule that was applied
 	OK   bool `json:"ok"`   // whether the node passes
 
-	// whether a pod on the node may stay although the rule fails: true only for
-	// a NoSchedule taint, and for `namespaceNodeSelector` if another rule fails
-	// too
+	// whether a pod may stay on the node although the rule fails. True only for a NoSchedule taint, and for
+	// `namespaceNodeSelector` if another rule fails too
 	Stays bool `json:"stays"`
 
 	// the code of a failure, even if the node passes

@@ -46,7 +46,7 @@ var kindsByHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, SelectEveryNod
 // the node eligible.
 type Remedy struct {
 	Kind RemedyKind `json:"kind"` // what to change
-	// of the label, the annotation or the taint; absent if it is about none
+	// the key of the label, the annotation or the taint; absent for other changes
 	Key        string             `json:"key,omitempty"`
 	Value      string             `json:"value,omitempty"`      // the value of the label; absent if there is none
 	Toleration *corev1.Toleration `json:"toleration,omitempty"` // the toleration to add; absent for other changes

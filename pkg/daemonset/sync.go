@@ -46,13 +46,13 @@ type Step struct {
 	// delays that depend on the controller's memory, which the API does not expose
 	Waits []Wait `json:"waits"`
 
-	// why the step fails in the controller, which then creates and deletes nothing; nil if it does not fail
+	// why the step fails; nil if it does not fail. After a failure, the controller creates and deletes
+	// nothing
 	Error *StepError `json:"error"`
 
-	// the controller recomputes the status, and writes it if it changed. False
-	// if the controller ignores the DaemonSet and, before 1.27.0, 1.26.1 and
-	// 1.25.6, if the step fails. Rejections by the API server are not taken
-	// into account
+	// the controller recomputes the status, and writes it if it changed. False if the controller ignores the
+	// DaemonSet. Before 1.27.0, 1.26.1 and 1.25.6, also false if the step fails. Rejections by the API server
+	// do not count
 	WritesStatus bool `json:"writesStatus"`
 }
 
@@ -60,9 +60,8 @@ type Step struct {
 // several names if equal revisions share the highest number: the controller
 // chooses one at random.
 type StepRevisions struct {
-	// the names of the revisions that the controller may choose as the current
-	// one, sorted. Several: it chooses one at random. None: it creates one, or
-	// the revisions could not be read
+	// the names of the revisions that the controller may choose as the current one, sorted. If there are
+	// several, it chooses one at random. If there is none, it creates one, or the revisions could not be read
 	Current []string `json:"current"`
 
 	// no revision holds the live template, so the controller creates one
@@ -111,7 +110,7 @@ type Batch struct {
 	// what the controller chooses at random; sorted by reason, then by their first member
 	Choices []Choice `json:"choices"`
 
-	// how many more are left for later syncs: one sync makes at most 250 creates and 250 deletes
+	// how many more are left for later syncs, because one sync makes at most 250 creates and 250 deletes
 	Deferred int `json:"deferred"`
 }
 

@@ -20,15 +20,15 @@ type Advice struct {
 	Problems []daemonset.Reason `json:"problems"`
 	Nodes    []string           `json:"nodes"` // the nodes concerned, sorted by name
 
-	// the first act only reads; acts that change the cluster come after it
+	// the first action only reads; actions that change the cluster come after it
 	ReadOnly bool `json:"readOnly"`
 
 	// every eligible node has an available pod, as far as the input shows
 	CanWait bool `json:"canWait"`
 
-	// the problems to solve first. As long as new pods fail, repairing a node
-	// lets the controller continue with the failing revision; if the act starts
-	// a rollout, these problems would stop that rollout. Empty if there is none
+	// the problems to solve first; empty if there is none. As long as new pods fail, repairing a node lets
+	// the controller continue with the failing revision. If the action starts a rollout, these problems would
+	// stop it
 	// Codes: Problems
 	After []daemonset.Reason `json:"after"`
 }

@@ -32,8 +32,8 @@ type Explanation struct {
 	Impact  *Impact `json:"impact"`
 	Rollout Rollout `json:"rollout"` // the rollout of the current revision
 
-	// the difference between the revision of most old pods and the live
-	// template; nil if there is no old pod, or if either cannot be read
+	// the difference between the revision of most old pods and the live template; nil if there is no old pod,
+	// or if one of the two cannot be read
 	Change *history.Diff `json:"change"`
 
 	// the tools that write the DaemonSet and revert manual changes, in the order of the table of
@@ -53,14 +53,13 @@ type Explanation struct {
 	Outlook *Outlook `json:"outlook"`
 	Status  Status   `json:"status"` // the numbers that the controller reported, and those that its rules compute now
 
-	// the columns of kubectl: DESIRED, CURRENT, READY, UP-TO-DATE and
-	// AVAILABLE; and MISSCHEDULED. Only DESIRED if the pods could not be read,
-	// all but READY and AVAILABLE if only the status of the pods could not be
-	// read, none if the nodes could not be read
+	// the columns of kubectl (DESIRED, CURRENT, READY, UP-TO-DATE and AVAILABLE) and MISSCHEDULED. If the
+	// pods could not be read, only DESIRED. If only the status of the pods could not be read, all but READY
+	// and AVAILABLE. If the nodes could not be read, none
 	Columns []Column `json:"columns"`
 
-	// revisions that hold the live template or that a pod runs, the latest
-	// first, then hashes of pods without a ControllerRevision, sorted
+	// revisions that hold the live template or that a pod runs, the latest first; then the hashes of pods
+	// that have no ControllerRevision, sorted
 	Revisions []Revision `json:"revisions"`
 
 	// the limit of the rolling update, whether or not a rollout is in progress
@@ -77,13 +76,12 @@ type Explanation struct {
 	// the actions of the controller in its next sync, after it has seen this state
 	Next daemonset.Step `json:"next"`
 
-	// the nodes of the cluster and the deleted ones to which a pod is assigned,
-	// sorted by name. With `--node` only those that were requested. If the
-	// nodes could not be read, those to which a pod is assigned
+	// the nodes of the cluster, and deleted nodes to which a pod is assigned, sorted by name. With `--node`,
+	// only the requested nodes. If the nodes could not be read, only the nodes to which a pod is assigned
 	Nodes []Node `json:"nodes"`
 
-	// pods of the DaemonSet that belong to no node: they name none, or the
-	// controller ignores them and their node was deleted; sorted by name
+	// pods of the DaemonSet that do not belong to a node, sorted by name: they name no node, or the
+	// controller ignores them and their node was deleted
 	Unmapped []Pod `json:"unmapped"`
 }
 
@@ -133,14 +131,15 @@ type Status struct {
 	// the numbers in the DaemonSet's status; nil if the input lacks the status
 	Reported *daemonset.Counts `json:"reported"`
 
-	// the numbers by the controller's rules; nil if the nodes, the pods or the status of the pods could not be read
+	// the numbers according to the controller's rules; nil if the nodes, the pods or the status of the pods
+	// could not be read
 	Computed *daemonset.Counts `json:"computed"`
 
 	// all seven numbers are equal; nil if `reported` or `computed` is
 	Agrees *bool `json:"agrees"`
 
-	// when the status was last written, according to the object's managed
-	// fields; nil if they do not contain that, as on servers before v1.25
+	// when the status was last written, according to the object's managed fields; nil if they do not show
+	// this, as on servers before v1.25
 	WrittenAt *time.Time `json:"writtenAt"`
 
 	// numbers that differ, in the order desired, current, ready, updated, available, unavailable, misscheduled
@@ -153,7 +152,7 @@ type Difference struct {
 	Reported int    `json:"reported"` // the number in the status
 	Computed int    `json:"computed"` // the number by the controller's rules
 
-	// why they may differ; the same for all of them
+	// why they may differ; all differences have the same reason
 	// Codes: Differences
 	Reason daemonset.Reason `json:"reason"`
 }
@@ -163,8 +162,9 @@ type Difference struct {
 type Column struct {
 	Name string `json:"name"` // as kubectl names it
 
-	// nodes that share a reason: the counted groups first, then the larger first. DESIRED divides all nodes of the
-	// cluster, MISSCHEDULED those that are not eligible, the other columns those that are
+	// groups of nodes with the same reason: the counted groups first, then the larger groups. The groups of
+	// DESIRED contain all nodes of the cluster, those of MISSCHEDULED the nodes that are not eligible, and
+	// those of the other columns the eligible nodes
 	Groups []ColumnGroup `json:"groups"`
 }
 
@@ -174,14 +174,14 @@ type ColumnGroup struct {
 	// the column counts these nodes; the counted groups add up to the computed number
 	Counted bool `json:"counted"`
 
-	// why they count or do not count: a code of placement for DESIRED, and for the nodes that MISSCHEDULED
-	// counts
+	// why they count or do not count. In DESIRED, and for the nodes that MISSCHEDULED counts, the code is
+	// from placement
 	// Codes: Placement, Columns, Problems
 	Reason daemonset.Reason `json:"reason"`
 	Count  int              `json:"count"` // how many nodes
 	Nodes  []string         `json:"nodes"` // their names, sorted
 
-	// the facts that all of these nodes share; `message` is that of the first
+	// the facts that all of these nodes share; `message` is from the first node
 	Facts daemonset.Facts `json:"facts"`
 }
 
@@ -196,11 +196,11 @@ type Revision struct {
 	// when the ControllerRevision was created; nil for a hash without one
 	Created *time.Time `json:"createdAt"`
 
-	// it holds the live template. None does if the next sync creates a
-	// revision; several may, until the controller merges them
+	// it holds the live template. If the next sync creates a revision, no revision holds it. Several
+	// revisions may hold it until the controller merges them
 	Current bool `json:"current"`
 
-	// nodes whose first pod has this hash, sorted; also deleted ones and those that are not eligible
+	// nodes whose first pod has this hash, sorted, including deleted nodes and nodes that are not eligible
 	Nodes []string `json:"nodes"`
 
 	// pods with this hash that are not terminating; with maxSurge a node has two for a while
@@ -230,15 +230,15 @@ type BudgetUse struct {
 // BudgetHolder is a node that uses one unit of the budget.
 type BudgetHolder struct {
 	Node string `json:"node"` // its name
-	Pod  string `json:"pod"`  // the pod that matters most there; empty if none does
+	Pod  string `json:"pod"`  // the most relevant pod there; empty if there is none
 
 	// what is wrong there
 	// Codes: Problems
 	Reason daemonset.Reason `json:"reason"`
 	Since  *time.Time       `json:"since"` // when it began; nil if unknown
 
-	// it began before the controller created the current revision; nil if
-	// either time is unknown, or after a rollback
+	// whether it began before the controller created the current revision; nil if one of the times is
+	// unknown, or after a rollback
 	BeforeRevision *bool `json:"beforeRevision"`
 	// the facts of the problem, and `slot`
 	// Facts: slot
@@ -273,20 +273,18 @@ type Node struct {
 	// name; last those that the controller ignores
 	Pods []Pod `json:"pods"`
 
-	// only with `--node`, otherwise absent: every rule of placement in the controller's order. nodeName, nodeSelector
-	// key by key, node affinity as one, then each NoSchedule and NoExecute taint; taints of node conditions
-	// (`node.kubernetes.io/…`) last
+	// only with `--node`, otherwise absent: every rule of placement in the controller's order: nodeName, each
+	// key of nodeSelector, node affinity, then each NoSchedule and NoExecute taint, with the taints of node
+	// conditions (`node.kubernetes.io/…`) last
 	Checks []daemonset.Check `json:"checks,omitempty"`
 
-	// only with `--node`, otherwise absent: the smallest set of changes that
-	// makes the node eligible, or why there is no sensible one; absent if the
-	// node is eligible
+	// only with `--node`, otherwise absent: the smallest set of changes that makes the node eligible, or the
+	// reason why no change is sensible; absent if the node is eligible
 	Changes []daemonset.Remedy `json:"changes,omitempty"`
 
-	// only with `--node`, otherwise absent: whether a pod would fit on the node
-	// now. Also absent if the node is not eligible, if it has a pod other than
-	// one that waits for the scheduler, and, of more than ten requested nodes,
-	// for those that were not checked
+	// only with `--node`, otherwise absent: whether a pod would fit on the node now. Also absent if the node
+	// is not eligible, or if it already has a pod that does not wait for the scheduler. If more than ten
+	// nodes are requested, some are not checked, and it is absent for these
 	Fit *cause.Room `json:"fit,omitempty"`
 }
 

@@ -56,8 +56,7 @@ type Outlook struct {
 	// nil
 	Next *remedy.Batch `json:"next"`
 
-	// the outcome if pods that are not ready behave contrary to expectation;
-	// nil if it is the same
+	// the outcome if pods that are not ready do not behave as expected; nil if it is the same
 	Otherwise *remedy.Otherwise `json:"otherwise"`
 }
 

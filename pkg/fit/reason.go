@@ -36,9 +36,8 @@ const (
 	UnboundClaims      Unmodelled = "UnboundClaims"  // a claim whose volume is unknown
 	ResourceClaims     Unmodelled = "ResourceClaims" // devices from dynamic resource allocation
 
-	// RuntimeClassScheduling: the pod names a RuntimeClass, whose node
-	// selector, tolerations and overhead are merged at admission, and has no
-	// overhead from one
+	// RuntimeClassScheduling: the pod names a RuntimeClass but has no overhead from it; admission adds the
+	// node selector, the tolerations and the overhead of the class
 	RuntimeClassScheduling Unmodelled = "RuntimeClassScheduling"
 
 	// it names its node: it bypasses the scheduler, and a kubelet without room
@@ -79,7 +78,7 @@ const (
 
 	NothingLower      Outcome = "NothingLower"      // no pod on the node has a lower priority
 	StillDoesNotFit   Outcome = "StillDoesNotFit"   // the pod does not fit even without all pods of lower priority
-	VictimsNotCounted Outcome = "VictimsNotCounted" // it depends on the volumes of the pods there, which are unknown
+	VictimsNotCounted Outcome = "VictimsNotCounted" // this depends on the unknown volumes of the pods there
 )
 
 // Outcomes lists every Outcome.

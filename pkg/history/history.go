@@ -33,8 +33,8 @@ type History struct {
 
 	Rollout Rollout `json:"rollout"` // the progress of the rollout of the current revision
 
-	// the numbers that revisions had before a rollback renumbered them, as far
-	// as they are certain: the highest first
+	// the numbers that revisions had before a rollback renumbered them, the highest first. The list has only
+	// numbers that are certain
 	Renumbered []Renumbered `json:"renumbered"`
 
 	Limit int `json:"revisionHistoryLimit"` // how many old revisions are kept
@@ -45,8 +45,8 @@ type History struct {
 	// template; otherwise nil
 	Uncut *Diff `json:"uncut"`
 
-	// the field managers that wrote the DaemonSet, not counting its status, the latest first; empty if there
-	// are no managed fields
+	// the field managers that wrote a part of the DaemonSet other than its status, the latest first; empty if
+	// there are no managed fields
 	Managers []Manager `json:"managers"`
 
 	// facts that numbers and times do not show, in the order of the table of [notes](#notes), then of the
@@ -90,14 +90,14 @@ type Revision struct {
 	// `current`, `images` and `change` were inferred from pods alone, because the revisions could not be read
 	Inferred bool `json:"inferred"`
 
-	// its annotation `kubernetes.io/change-cause`; for a restored revision,
-	// that of the first time. `<hidden>` for a command that sets values, such
-	// as `kubectl set env`, unless `--show-values` is given
+	// its annotation `kubernetes.io/change-cause`; for a restored revision, the annotation from its first
+	// rollout. Without `--show-values`, it is `<hidden>` for a command that sets values, such as `kubectl set
+	// env`
 	ChangeCause string  `json:"changeCause"`
 	Images      []Image `json:"images"` // the images of its containers, then of its init containers
 
-	// a node counts for the revision of its oldest pod, as in the status; nil
-	// if the pods could not be read
+	// how many nodes run it. A node counts for the revision of its oldest pod, as in the status; nil if the
+	// pods could not be read
 	Nodes *int `json:"nodes"`
 
 	// how many of these nodes have a pod that counts as updated: by its hash, or by the label
@@ -110,8 +110,8 @@ type Revision struct {
 	OldestPodAt *time.Time `json:"oldestPodAt"` // when its oldest pod was created; nil without pods
 	NewestPodAt *time.Time `json:"newestPodAt"` // when its newest pod was created; nil without pods
 
-	// the number of the revision that `change` compares with: the next lower
-	// one that is kept, or that is in `renumbered`; 0 if there is none
+	// the number of the revision that `change` compares with: the next lower number that is kept or in
+	// `renumbered`; 0 if there is none
 	From   int64         `json:"from"`
 	Kind   ChangeKind    `json:"changeKind"` // what kind of change it is
 	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
@@ -155,8 +155,8 @@ type FieldChange struct {
 	template.Difference `json:",inline"`
 	Kind                FieldKind `json:"kind"` // what kind of field it is
 
-	// the field managers that own the field in the live template, sorted; empty
-	// if unknown, or if the change leads to another template
+	// the field managers that own the field in the live template, sorted; empty if unknown, or if the newer
+	// side is not the live template
 	Managers []string `json:"managers"`
 }
 

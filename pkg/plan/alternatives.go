@@ -21,8 +21,8 @@ type Alternative struct {
 	Updated   int         `json:"updated"`  // nodes whose pod is updated at the end
 	Unserved  int         `json:"unserved"` // nodes that stay without an available pod, or use up the limit
 
-	// how long it takes to complete; with `PodsBecomeReady` from the moment when the pods become ready; nil if that is
-	// unknown, or if the rollout does not end
+	// how long the rollout takes to complete, for `PodsBecomeReady` from the time when the pods become ready;
+	// nil if that is unknown, or if the rollout does not end
 	Duration *Duration `json:"duration"`
 }
 

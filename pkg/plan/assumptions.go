@@ -31,13 +31,14 @@ const (
 	// Value: a duration
 	// Source: as `Start`
 	AssumeStartFast daemonset.AssumptionCode = "StartFast"
-	// AssumeFuture: the starts of this many pods are ignored, because they are Ready in the future: the clocks of their
-	// nodes are ahead
+	// AssumeFuture: the start times of this many pods are ignored, because their Ready time is in the future:
+	// the clocks of their nodes are ahead
 	// Value: a number of pods
 	// Source: `Pods`
 	AssumeFuture daemonset.AssumptionCode = "FutureStartsLeftOut"
-	// AssumePull: pulling this many images of the template, which no Ready pod runs, adds nothing to `Start`: the
-	// measured pods pulled their images too, or nodes have the new images already. Neither is known
+	// AssumePull: pulling this many images of the template, which no Ready pod runs, adds nothing to `Start`.
+	// Either the measured pods also pulled their images, or the nodes already have the new images, but this
+	// is unknown
 	// Value: a number of images
 	// Source: `Pods`
 	AssumePull daemonset.AssumptionCode = "PullAddsNothing"
@@ -51,8 +52,8 @@ const (
 	// Value: seconds
 	// Source: `Spec`
 	AssumeMinReadySeconds daemonset.AssumptionCode = "MinReadySeconds"
-	// AssumeCountedLate: the controller counts a pod as available up to this long after it is: without another event it
-	// syncs only every minReadySeconds; absent if less than a tenth of minReadySeconds
+	// AssumeCountedLate: the controller counts a pod as available up to this much later, because without
+	// another event it syncs only every minReadySeconds; absent if less than a tenth of minReadySeconds
 	// Value: a duration
 	// Source: `Controller`
 	AssumeCountedLate daemonset.AssumptionCode = "CountedLate"
@@ -76,13 +77,13 @@ const (
 	// AssumeNewPods: new pods become available, except those covered by other assumptions
 	// Source: `State`
 	AssumeNewPods daemonset.AssumptionCode = "NewPodsBecomeAvailable"
-	// AssumeLatePods: this many pods that are not ready yet and [late](#how-is-the-verdict-decided) become available;
-	// it is unknown when
+	// AssumeLatePods: this many [late](#how-is-the-verdict-decided) pods, which are not ready yet, become
+	// available at an unknown time
 	// Value: a number of pods
 	// Source: `State`
 	AssumeLatePods daemonset.AssumptionCode = "LatePodsBecomeAvailable"
-	// AssumeNodesReady: this many nodes become Ready again: their kubelets have reported for less than 5 minutes that
-	// they are not
+	// AssumeNodesReady: this many nodes become Ready again, because their kubelets have reported NotReady for
+	// less than 5 minutes
 	// Value: a number of nodes
 	// Source: `State`
 	AssumeNodesReady daemonset.AssumptionCode = "NodesBecomeReady"
@@ -90,7 +91,8 @@ const (
 	// Value: a number of nodes
 	// Source: `State`
 	AssumeNodesStay daemonset.AssumptionCode = "NodesStayAsTheyAre"
-	// AssumeRevisionFails: no pod of the current revision becomes available, because none has and most of its pods fail
+	// AssumeRevisionFails: no pod of the current revision becomes available, because none is available and
+	// most of them fail
 	// Value: the number of failing pods
 	// Source: `State`
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
@@ -117,29 +119,31 @@ const (
 	// AssumeOtherPods: the pods of other workloads stay on the nodes as they are; only if they were read
 	// Source: `State`
 	AssumeOtherPods daemonset.AssumptionCode = "OtherPodsStay"
-	// AssumeNotModelled: scheduler rules that the template uses and that are not computed keep no pod from its node
-	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), separated by commas; the rule that other pods
-	// use comes alone
+	// AssumeNotModelled: scheduler rules that the template uses, but that are not computed, do not keep pods
+	// off their nodes
+	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), separated by commas; the rule that
+	// other pods use comes alone
 	// Source: `Spec`, `State`
 	AssumeNotModelled daemonset.AssumptionCode = "SchedulingNotModelled"
-	// AssumeFits: new pods fit on this many nodes, for which the other pods, or the volumes of the new pods, were not
-	// read
+	// AssumeFits: new pods fit on this many nodes, although their other pods or the volumes of the new pods
+	// were not read
 	// Value: a number of nodes
-	// Source: `State`: the other pods could not be read. `Volumes`: some objects of the volumes could not be read.
-	// `NotAsked`: they are not read without `--fit`
+	// Source: `State`: the other pods could not be read. `Volumes`: some objects of the volumes could not be
+	// read. `NotAsked`: they are not read without `--fit`
 	AssumeFits daemonset.AssumptionCode = "NewPodsFit"
 	// AssumeHooks: these webhooks and admission policies, which are not run, admit the pods unchanged
 	// Value: their names, separated by commas
 	// Source: `Admission`
 	AssumeHooks daemonset.AssumptionCode = "HooksAdmit"
-	// AssumeUnchecked: these admission rules, for which something could not be read, admit the pods
-	// Value: the [rules](#rules-of-admission), separated by commas; empty if nothing of the namespace could be read
+	// AssumeUnchecked: these admission rules admit the pods, although some objects for them could not be read
+	// Value: the [rules](#rules-of-admission), separated by commas; empty if nothing of the namespace could
+	// be read
 	// Source: `Admission`
 	AssumeUnchecked daemonset.AssumptionCode = "AdmissionNotChecked"
-	// AssumeAsUser: the API server admits the controller's pods as it admitted yours, which was created in a dry run;
-	// it may treat users differently
-	// Value: the [rules](#rules-of-admission) that would have rejected the pod, separated by commas; empty if there are
-	// none
+	// AssumeAsUser: the API server admits the controller's pods, because it admitted yours in a dry run; it
+	// may treat users differently
+	// Value: the [rules](#rules-of-admission) that would have rejected the pod, separated by commas; empty if
+	// there are none
 	// Source: `DryRun`
 	AssumeAsUser daemonset.AssumptionCode = "AdmittedAsUser"
 	// AssumeNotTried: the API server admits the pods, although a dry run did not show whether it does

@@ -32,14 +32,15 @@ type Plan struct {
 	// the counts of the status after the change and before the first step; all 0 if they cannot be computed
 	Now daemonset.Counts `json:"now"`
 
-	// nodes that gain or lose a pod immediately because the change makes them eligible or not eligible, regardless of
-	// strategy and limit, and also under OnDelete. Nodes that the change adds or removes are in neither list
+	// nodes that gain or lose a pod immediately because the change makes them eligible or not eligible. This
+	// does not depend on the strategy and the limit. The lists do not contain nodes that the change adds or
+	// removes
 	Placement Placement `json:"placement"`
 
-	// nodes that have a pod now and none at the end because they are not eligible: the nodes of `placement.lose`, the
-	// nodes whose old pod the rollout deletes without replacement and, without a change, the nodes whose pod may not
-	// stay. If the rollout stalls, the list includes nodes that it does not reach. It does not include nodes that the
-	// change removes. Sorted by name
+	// nodes that have a pod now but none at the end, because they are not eligible; sorted by name. These are
+	// the nodes of `placement.lose` and the nodes whose old pod the rollout deletes without replacement.
+	// Without a change, these are also the nodes whose pod may not stay. If the rollout stalls, the list
+	// includes nodes that it does not reach. It does not include nodes that the change removes
 	Lost []PlacementNode `json:"lost"`
 
 	// the nodes of `lost` whose pod may stay until the rollout deletes it without replacement, because the node has a
@@ -53,8 +54,8 @@ type Plan struct {
 	// nodes on which the scheduler preempts pods of lower priority to make room for the new pod, sorted by name
 	Preempts []Preempt `json:"preempts"`
 
-	// the API server's answer when the controller creates a pod of the current template; nil if no pod is created, or
-	// if nothing that decides it was read
+	// the API server's answer when the controller creates a pod of the current template; nil if no pod is
+	// created, or if no object that decides the answer was read
 	Admission *admission.Verdict `json:"admission"`
 
 	Next daemonset.Step `json:"next"` // what the controller does in its next sync
@@ -64,9 +65,9 @@ type Plan struct {
 	Groups   []Group `json:"groups"`
 	Forecast `json:",inline"`
 
-	// what a change of the template would do; nil unless nothing is in progress and either no change was requested or
-	// only a change of nodes that leaves pods until the next rollout (`placement.keep`). Also nil if the API server
-	// would reject any change
+	// the effect of a change of the template. It is present only if nothing is in progress, and if no change
+	// was requested or only a change of nodes that leaves pods until the next rollout (`placement.keep`).
+	// Otherwise nil; also nil if the API server would reject any change
 	IfTemplateChanged *Forecast `json:"ifTemplateChanged"`
 }
 
@@ -75,8 +76,8 @@ type Plan struct {
 type Desired struct {
 	Before int `json:"before"` // before the change; 0 for a new DaemonSet
 
-	// after the change. If it decreases by more nodes than `lost` has, pods stay on nodes that are no longer eligible
-	// until the next rollout deletes them, and are not recreated
+	// after the change. If the number decreases by more nodes than `lost` has, some pods stay on nodes that
+	// are no longer eligible. The next rollout deletes these pods without replacement
 	After int `json:"after"`
 }
 
@@ -122,7 +123,7 @@ type Placement struct {
 	// nodes with a pod that may stay before the change but not after it; the verdict gives the reason. Sorted by name
 	Lose []PlacementNode `json:"lose"`
 
-	// nodes that are eligible before the change but not after it, and keep their pod until a rollout deletes it without
+	// nodes that are eligible only before the change, and keep their pod until a rollout deletes it without
 	// replacement; the verdict gives the reason. Sorted by name
 	Keep []PlacementNode `json:"keep"`
 }
@@ -162,17 +163,17 @@ type Group struct {
 type Forecast struct {
 	Budget Budget `json:"budget"` // the limit of the rolling update
 
-	// old pods that the controller replaces or would replace: a new pod follows, or is already on the node. If the
-	// rollout stalls, the number includes pods that it does not reach; with OnDelete it includes only failed and
-	// succeeded pods
+	// old pods that the controller replaces or would replace, because a new pod follows or is already on the
+	// node. If the rollout stalls, the number includes pods that it does not reach. With OnDelete, it
+	// includes only failed and succeeded pods
 	Replaces int `json:"replaces"`
 
-	// old pods that the rollout deletes or would delete without replacement: the pods may stay, but their nodes are not
-	// eligible. They are not included in `replaces`
+	// old pods that the rollout deletes or would delete without replacement, because their nodes are not
+	// eligible, although the pods may stay until then. `replaces` does not include them
 	Drops int `json:"drops"`
 
-	// rolling-update steps, each with the manage steps that recreate its pods. Consecutive equal steps are folded into
-	// one
+	// rolling-update steps, each with the manage steps that recreate its pods. Consecutive equal steps share
+	// one entry
 	Waves   []Wave  `json:"waves"`
 	Outcome Outcome `json:"outcome"` // how the rollout ends
 
@@ -199,7 +200,7 @@ type Wave struct {
 
 	// seconds from now until the last of them begins; nil if `at` is nil
 	Last    *float64         `json:"last"`
-	Count   int              `json:"count"`   // how many steps are folded
+	Count   int              `json:"count"`   // how many equal steps this entry stands for
 	Creates int              `json:"creates"` // pods that each step creates
 	Deletes int              `json:"deletes"` // pods that each step deletes
 	Counts  daemonset.Counts `json:"counts"`  // the counts of the status when the last of them is done
@@ -250,8 +251,8 @@ type Outcome struct {
 	// resolve by itself
 	UnderWay int `json:"underWay"`
 
-	// the most nodes whose pods are being replaced at a time; can exceed `budget.limit`, because pods that are not
-	// available are deleted regardless of the limit
+	// the most nodes whose pods are replaced at the same time. It can exceed `budget.limit`, because the
+	// controller deletes unavailable pods regardless of the limit
 	Largest int `json:"largest"`
 
 	// `largest` without the nodes of `atOnce`: how many pods the limit allows at a time
@@ -262,9 +263,9 @@ type Outcome struct {
 	AtOnce int `json:"atOnce"`
 	Worst  int `json:"worst"` // the most eligible nodes without an available pod at a time
 
-	// how long it takes to complete; nil if the start time of a pod is unknown, or if the rollout does not end. If
-	// there are pods in `late`, it holds only if they become ready, which is expected within five times the slowest
-	// start
+	// how long the rollout takes to complete; nil if the start time of a pod is unknown, or if the rollout
+	// does not end. If there are pods in `late`, the duration is valid only if they become ready. This is
+	// expected within five times the slowest start
 	Duration *Duration `json:"duration"`
 
 	// pods that are assumed to become ready, although they have taken longer than any other pod of the DaemonSet.

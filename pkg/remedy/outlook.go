@@ -38,8 +38,8 @@ type Otherwise struct {
 	// the nodes of these pods, sorted by name
 	Nodes []string `json:"nodes"`
 
-	// true: they become ready, although they are expected to stay as they are;
-	// false: they stay as they are, although they are expected to become ready
+	// true if they become ready, although they are expected to stay as they are; false if they stay as they
+	// are, although they are expected to become ready
 	Ready    bool `json:"ready"`
 	Stalls   bool `json:"stalls"`   // the rollout then stops before its end
 	Updated  int  `json:"updated"`  // nodes whose pod is updated at the end
@@ -58,13 +58,12 @@ type Batch struct {
 
 // Duration is a range, in seconds from now.
 type Duration struct {
-	// seconds: about one in twenty such rollouts is expected to take less. If
-	// only the grace period of pods is known, they are assumed to end
-	// immediately
+	// seconds. About one in twenty such rollouts is expected to take less time. If only the grace period of
+	// pods is known, pods are assumed to terminate immediately
 	Optimistic float64 `json:"optimistic"`
 	Expected   float64 `json:"expected"` // seconds, if pods take as long as measured
 
-	// seconds: about one in twenty such rollouts is expected to take longer
+	// seconds. About one in twenty such rollouts is expected to take longer
 	Pessimistic float64 `json:"pessimistic"`
 }
 

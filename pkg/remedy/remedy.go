@@ -49,7 +49,7 @@ type Effect struct {
 	Available int       `json:"available"` // how many of these pods are available now
 	Updated   int       `json:"updated"`   // nodes whose pod is updated at the end
 	Desired   int       `json:"desired"`   // nodes that should run the pod at the end
-	Duration  *Duration `json:"duration"`  // how long it takes until then; nil if unknown
+	Duration  *Duration `json:"duration"`  // how long this takes; nil if unknown
 }
 
 // Code names what a Remedy does.

@@ -18,11 +18,11 @@ type Admission struct {
 	// the namespace with its labels; null if it could not be read, or does not
 	// exist
 	Namespace *corev1.Namespace `json:"namespace"`
-	// those that the template can name, and the cluster's default, by name
+	// the classes that the template can name, and the cluster's default class, sorted by name
 	PriorityClasses []schedulingv1.PriorityClass `json:"priorityClasses"`
-	// the one that the template names, if it exists
+	// the object that the template names, if it exists
 	RuntimeClasses []nodev1.RuntimeClass `json:"runtimeClasses"`
-	// the one that the template names, if it exists
+	// the object that the template names, if it exists
 	ServiceAccounts []corev1.ServiceAccount `json:"serviceAccounts"`
 	ResourceQuotas  []corev1.ResourceQuota  `json:"resourceQuotas"` // all of the namespace, sorted by name
 	LimitRanges     []corev1.LimitRange     `json:"limitRanges"`    // all of the namespace, sorted by name

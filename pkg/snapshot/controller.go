@@ -13,7 +13,7 @@ type ControllerLease struct {
 	Holder          string    `json:"holder"`
 	AcquiredAt      time.Time `json:"acquiredAt"`      // when its holder acquired it; year 1 if unknown
 	RenewedAt       time.Time `json:"renewedAt"`       // when its holder last renewed it; year 1 if unknown
-	DurationSeconds int       `json:"durationSeconds"` // how long after a renewal another may acquire it; 0 if unknown
+	DurationSeconds int       `json:"durationSeconds"` // seconds after a renewal until another may acquire it; 0 if unknown
 }
 
 // Expired reports whether the holder has failed to renew the Lease in time. It

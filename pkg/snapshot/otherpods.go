@@ -31,14 +31,13 @@ type PodRow struct {
 	Namespace string `json:"namespace"` // the namespace of the pod
 	Name      string `json:"name"`      // its name
 
-	// where it runs or, if `nominated`, the node that is reserved for it
+	// the node on which it runs or, if `nominated`, the node that is reserved for it
 	Node string `json:"node"`
 
 	// it is not on the node yet, but its place there is reserved; otherwise
 	// absent
 	Nominated bool `json:"nominated,omitempty"`
-	// it is nominated and has scheduling gates, which counts since v1.37;
-	// otherwise absent
+	// it is nominated and has scheduling gates, which matters since v1.37; otherwise absent
 	Gated bool `json:"gated,omitempty"`
 	// it has a deletion timestamp, and counts until it is gone; otherwise
 	// absent
@@ -78,7 +77,7 @@ type HostPort struct {
 	IP       string          `json:"ip,omitempty"`       // the address; absent for all addresses
 	Protocol corev1.Protocol `json:"protocol,omitempty"` // absent: TCP
 	Port     int32           `json:"port"`               // the number
-	// a sidecar uses it, which counts since v1.33; otherwise absent
+	// a sidecar uses it, which matters since v1.33; otherwise absent
 	Sidecar bool `json:"sidecar,omitempty"`
 }
 

@@ -41,22 +41,21 @@ type Snapshot struct {
 	VersionSource     VersionSource     `json:"versionSource"` // where the version comes from
 	Gaps              []Gap             `json:"gaps"`          // what could not be read
 	DaemonSet         *appsv1.DaemonSet `json:"daemonSet"`     // the DaemonSet; never null
-	// those that the DaemonSet owns or selects, by name
+	// the revisions that the DaemonSet owns or selects, sorted by name
 	Revisions []appsv1.ControllerRevision `json:"revisions"`
 	Nodes     []corev1.Node               `json:"nodes"` // all nodes of the cluster, by name
 
-	// those that the DaemonSet selects, by name; from a dump also those that it owns and does not select
+	// the pods that the DaemonSet selects, sorted by name; from a dump, also pods that it owns but does not
+	// select
 	Pods []corev1.Pod `json:"pods"`
 
-	// about the DaemonSet, and about its pods that are not ready or are
-	// terminating; by name. Events about pods are warnings and, for each
-	// container, the newest `Pulling`, `Pulled` and `Killing`; these are
-	// missing while a watch follows, in older files, and if the namespace has
-	// thousands of them
+	// events about the DaemonSet, and about its pods that are not ready or are terminating; sorted by name.
+	// Events about pods are warnings and, for each container, the newest `Pulling`, `Pulled` and `Killing`.
+	// These three are missing with `--watch`, in older files, and if the namespace has thousands of them
 	Events []corev1.Event `json:"events"`
 
-	// those that select the labels of the template, by name, without their
-	// status, which is all zeros; absent in older files
+	// the PodDisruptionBudgets that select the labels of the template, sorted by name, with a status of
+	// zeros; absent in older files
 	PodDisruptionBudgets []policyv1.PodDisruptionBudget `json:"podDisruptionBudgets"`
 
 	// `Digest` if digests replace the literal values of environment variables,
@@ -113,7 +112,7 @@ type Gap struct {
 	What    What   `json:"what"`    // the part that could not be read
 	Why     Why    `json:"why"`     // why it could not be read
 	Message string `json:"message"` // the message of the server or of the reader of the input
-	// Of: the namespace or the DaemonSet that lacks this part, if the input has it for others; absent otherwise
+	// Of: the namespace or the DaemonSet that lacks this part; absent if the whole input lacks it
 	Of string `json:"of,omitempty"`
 }
 
@@ -123,13 +122,12 @@ type What string
 const (
 	Nodes What = "nodes" // the nodes of the cluster
 	Pods  What = "pods"  // the pods of the DaemonSet
-	// Revisions: the ControllerRevisions that the DaemonSet owns or would
-	// adopt; a dump without any lacks this part if the controller has observed
-	// the DaemonSet
+	// Revisions: the ControllerRevisions that the DaemonSet owns or would adopt. If a dump has none, it lacks
+	// this part, unless the controller has not observed the DaemonSet
 	Revisions What = "controllerrevisions"
 	Events    What = "events" // the events of the DaemonSet and of its pods
-	// PodDisruptionBudgets: those that select its pods; a dump or a Snapshot
-	// without any has no gap, because no number depends on them
+	// PodDisruptionBudgets: the PodDisruptionBudgets that select its pods. If a dump or a Snapshot has none,
+	// that is not a gap, because no number depends on them
 	PodDisruptionBudgets What = "poddisruptionbudgets"
 	// PodsOfOthers: the other pods on the nodes; read only to decide whether
 	// pods fit
@@ -143,11 +141,11 @@ const (
 	// if the pods have such volumes
 	CSINodes What = "csinodes"
 
-	// NamespaceNodeSelector: which nodes the DaemonSet's namespace selects for
-	// its pods; read only on OpenShift, whose controller uses it
+	// NamespaceNodeSelector: the node selector of the DaemonSet's namespace; read only on OpenShift, because
+	// only its controller uses the selector
 	NamespaceNodeSelector What = "namespaces/node-selector"
-	// DefaultNodeSelector: which nodes OpenShift's controller selects if the
-	// namespace does not; read only then
+	// DefaultNodeSelector: the default node selector of OpenShift's controller; read only if the namespace
+	// has no node selector
 	DefaultNodeSelector What = "kubecontrollermanagers"
 
 	Version What = "version" // the Kubernetes version of the controller
@@ -181,9 +179,8 @@ const (
 	// does not act
 	Leases What = "leases"
 
-	// DaemonSets: the DaemonSets of a namespace or a cluster, in an answer
-	// about all of them; if a DaemonSet is named and cannot be read, that is an
-	// error
+	// DaemonSets: the DaemonSets of a namespace or a cluster, in an answer about all of them. If you name a
+	// DaemonSet that cannot be read, that is an error
 	DaemonSets What = "daemonsets"
 )
 
@@ -214,15 +211,12 @@ type Why string
 const (
 	Forbidden Why = "Forbidden" // you have no permission to read it
 	NotGiven  Why = "NotGiven"  // the dump does not have it, or the server does not say
-	// Partial: the dump has some pages of a List, but not all: its
-	// `metadata.continue` or `remainingItemCount` says that others follow; or
-	// some of its objects are damaged, and were left out with `--keep-going`.
-	// Nothing is computed from the remaining objects, except that an event that
-	// is present did happen
+	// Partial: the dump lacks some pages of a List, according to `metadata.continue` or `remainingItemCount`,
+	// or `--keep-going` left out damaged objects. Nothing is computed from the remaining objects, but a
+	// remaining event counts
 	Partial Why = "Partial"
 	Failed  Why = "Failed" // the request failed
-	// Moved: it changed while it was read: its parts may be from several
-	// moments
+	// Moved: it changed while it was read, so its parts may be from several moments
 	Moved Why = "Moved"
 )
 
@@ -242,16 +236,16 @@ const (
 	// ReportedUnknown: no reported numbers, and whether the controller has observed the newest generation is unknown
 	// Of: daemonsets/status
 	ReportedUnknown Consequence = "ReportedUnknown"
-	// NodeConditionsUnknown: only its taints say whether a node is NotReady
+	// NodeConditionsUnknown: only the taints of a node show whether it is NotReady
 	// Of: nodes/status
 	NodeConditionsUnknown Consequence = "NodeConditionsUnknown"
-	// EveryNodeSelected: the placement is computed as if this part selected every node
+	// EveryNodeSelected: the placement is computed as if every node were selected
 	// Of: namespaces/node-selector, kubecontrollermanagers
 	EveryNodeSelected Consequence = "EveryNodeSelected"
 	// PodStatesUnknown: READY and AVAILABLE are not computed, no cause is named, and there is no forecast
 	// Of: pods/status
 	PodStatesUnknown Consequence = "PodStatesUnknown"
-	// RevisionInferred: which pods are updated is inferred from their labels
+	// RevisionInferred: the labels of the pods show which pods are updated
 	// Of: controllerrevisions
 	RevisionInferred Consequence = "RevisionInferred"
 	// CausesReduced: rejected creates, and the messages of the scheduler and the kubelet, are missing
@@ -294,7 +288,7 @@ const (
 	// ClockAssumed: ages and availability are measured with another clock
 	// Of: clock
 	ClockAssumed Consequence = "ClockAssumed"
-	// SeveralMoments: nothing is missing, but a number may combine parts that were never true at the same time
+	// SeveralMoments: nothing is missing, but a number may combine values from different times
 	// Of: any part that `Moved`
 	SeveralMoments Consequence = "SeveralMoments"
 )

@@ -15,13 +15,12 @@ import (
 type Property struct {
 	Kind Kind `json:"kind"` // what it is about
 
-	// of the label or the taint; for properties that the kubelet reports
-	// without a label, the field: `kernelVersion`, `creationTimestamp`
+	// the key of the label or the taint. If the kubelet reports the property without a label, the name of the
+	// field: `kernelVersion`, `creationTimestamp`
 	Key      string   `json:"key"`
 	Operator Operator `json:"operator"` // how the node's value compares with `value`
 
-	// of the label, the taint or the field; empty for `Exists`. Times are in
-	// RFC 3339 format
+	// the value of the label, the taint or the field; empty for `Exists`. Times are in RFC 3339 format
 	Value  string `json:"value"`
 	Effect string `json:"effect"` // the effect of the taint; empty for `Exists` and for other kinds
 }

@@ -19,17 +19,17 @@ type Split struct {
 	// one property, or two that a node must both have
 	Properties []Property `json:"properties"`
 
-	Failing Share `json:"failing"` // the failing nodes that have them
-	Healthy Share `json:"healthy"` // the healthy nodes that have them
+	Failing Share `json:"failing"` // how many failing nodes have these properties
+	Healthy Share `json:"healthy"` // how many healthy nodes have these properties
 
-	// up to three other properties of exactly the same nodes, in the order of
-	// the table of [kinds](#kinds-of-properties); empty if `properties` has two
+	// up to three other properties that exactly the same nodes have, in the order of the table of
+	// [kinds](#kinds-of-properties); empty if `properties` has two
 	Also []Property `json:"also"`
 }
 
 // Share is how many of a number of nodes have a property.
 type Share struct {
-	With int `json:"with"` // how many have it
+	With int `json:"with"` // how many of them have the properties
 	Of   int `json:"of"`   // how many there are
 }
 

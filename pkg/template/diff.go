@@ -16,18 +16,16 @@ const Hidden = "<hidden>"
 // Difference is one field that differs between two objects. Package hide sets
 // Hidden.
 type Difference struct {
-	// the field, with list members by their key:
-	// `spec.template.spec.containers[name=agent].image`;
-	// `spec.template.spec.containers[name]` is the order of the list, if
-	// members that both lists have changed it
+	// the field, with list members by their key: `spec.template.spec.containers[name=agent].image`;
+	// `spec.template.spec.containers[name]` is the order of the list, if the common members changed their
+	// order
 	Path Path  `json:"path"`
 	Old  Value `json:"old"` // the value before, as JSON; empty if there is none
 	New  Value `json:"new"` // the value after, as JSON; empty if there is none
 
-	// `old` or `new` has `<hidden>` instead of literal values of environment
-	// variables, which may be secret: the value itself, one within an object
-	// that is added or removed as a whole, or a copy in an annotation. Also for
-	// a field that the API types do not list. Never with `--show-values`
+	// `old` or `new` has `<hidden>` instead of literal values of environment variables, which may be secret.
+	// This can be the value itself, a value within an added or removed object, or a copy in an annotation. It
+	// also applies to a field that the API types do not list. Never with `--show-values`
 	Hidden bool `json:"hidden"`
 	Place  int  `json:"place"` // for a new list member: its place in the list, from 1; otherwise 0
 }

@@ -20,19 +20,17 @@ const (
 	// Value: the field manager that applies
 	// Source: `Manifest`
 	AssumeNoConflicts daemonset.AssumptionCode = "NoConflicts"
-	// AssumeEnvValues: this many literal values of the manifest's environment
-	// variables, and annotations that may hold copies of them, equal those in
-	// the cluster, for which the Snapshot has digests. If no other difference
-	// creates a revision, `--fail-on` cannot be evaluated, and `--exit-code` is
-	// 5
+	// AssumeEnvValues: this many literal values of the manifest's environment variables, and annotations that
+	// may hold copies of them, equal the values in the cluster. The Snapshot has only digests of these. If no
+	// other difference creates a revision, `--fail-on` cannot be evaluated, and the status with `--exit-code`
+	// is 5
 	// Value: how many
 	// Source: `Manifest`
 	AssumeEnvValues daemonset.AssumptionCode = "EnvValuesNotCompared"
-	// AssumeUnknownFields: the API server drops this many fields that differ
-	// between the revision of a rollback and the live template, because this
-	// program's API types do not list them. kubectl sends them, and a newer API
-	// server may keep them, which results in another template. `--fail-on`
-	// cannot be evaluated, and `--exit-code` is 5
+	// AssumeUnknownFields: the API server drops this many fields that differ between the revision of a
+	// rollback and the live template. This program's API types do not list them. kubectl sends them, and a
+	// newer API server may keep them, so the template may be different. `--fail-on` cannot be evaluated, and
+	// the status with `--exit-code` is 5
 	// Value: how many
 	// Source: `Revision`
 	AssumeUnknownFields daemonset.AssumptionCode = "UnknownFieldsDropped"

@@ -4,18 +4,17 @@ import "github.com/kubectl-ds/kubectl-ds/pkg/template"
 
 // Summary describes the effect of a Change on the DaemonSet and on nodes.
 type Summary struct {
-	// how a manifest was merged with the live object: `LastApplied` (like
-	// kubectl apply, by its annotation), `ManagedFields` (by the fields that
-	// its managers own), `Overlay` (neither is known, so nothing is removed),
-	// `ServerDryRun` (by the API server), `New` (there is no live object);
-	// empty without a manifest
+	// the method of merging a manifest with the live object: `LastApplied` (like kubectl apply, by its
+	// annotation), `ManagedFields` (by the fields that its managers own), `Overlay` (neither is known, so
+	// nothing is removed), `ServerDryRun` (by the API server), `New` (there is no live object); empty without
+	// a manifest
 	Method string `json:"method"`
 
 	// the field manager that applies the manifest server-side; empty for any other way
 	FieldManager string      `json:"fieldManager"`
 	Fields       []FieldDiff `json:"fields"` // fields of the DaemonSet that differ, sorted by path
 
-	// the template differs from the live one as a ControllerRevision stores it, so every pod becomes outdated
+	// the template differs from the live template in its stored form, so every pod becomes outdated
 	TemplateChanged bool         `json:"templateChanged"`
 	Revision        RevisionNote `json:"revision"` // the revision that holds the changed template
 	Nodes           []NodeChange `json:"nodes"`    // requested changes of nodes, in the requested order
