@@ -61,7 +61,7 @@ const (
 	PodSecurity   Rule = "PodSecurity"   // the level that the namespace enforces
 	ResourceQuota Rule = "ResourceQuota" // number and requests of the pods of the namespace
 
-	// whatever else rejects a pod in a dry run: a webhook, an admission policy, another plugin
+	// any other rejection in a dry run: by a webhook, an admission policy or another plugin
 	APIServer Rule = "APIServer"
 )
 
@@ -75,45 +75,45 @@ var Rules = []Rule{NamespaceLifecycle, ServiceAccount, Priority, RuntimeClass, V
 type Reason string
 
 const (
-	NamespaceNotFound    Reason = "NamespaceNotFound"    // the namespace does not exist. Of: NamespaceLifecycle
-	NamespaceTerminating Reason = "NamespaceTerminating" // the namespace is being deleted. Of: NamespaceLifecycle
+	NamespaceNotFound    Reason = "NamespaceNotFound"    // the namespace does not exist. Rule: NamespaceLifecycle
+	NamespaceTerminating Reason = "NamespaceTerminating" // the namespace is being deleted. Rule: NamespaceLifecycle
 
-	ServiceAccountNotFound Reason = "ServiceAccountNotFound" // the ServiceAccount does not exist. Of: ServiceAccount
+	ServiceAccountNotFound Reason = "ServiceAccountNotFound" // the ServiceAccount does not exist. Rule: ServiceAccount
 	// SecretNotAllowed: the ServiceAccount has the annotation kubernetes.io/enforce-mountable-secrets, and does not
-	// list a Secret that the pod refers to. Of: ServiceAccount
+	// list a Secret that the pod refers to. Rule: ServiceAccount
 	SecretNotAllowed Reason = "SecretNotAllowed"
 
-	PriorityClassNotFound Reason = "PriorityClassNotFound" // the PriorityClass does not exist. Of: Priority
-	// the template has a priority other than that of its class. Of: Priority
+	PriorityClassNotFound Reason = "PriorityClassNotFound" // the PriorityClass does not exist. Rule: Priority
+	// the template has a different priority than its class. Rule: Priority
 	PriorityDiffers Reason = "PriorityDiffers"
-	// the template has a preemptionPolicy other than that of its class. Of: Priority
+	// the template has a different preemptionPolicy than its class. Rule: Priority
 	PreemptionPolicyDiffers Reason = "PreemptionPolicyDiffers"
 
-	RuntimeClassNotFound Reason = "RuntimeClassNotFound" // the RuntimeClass does not exist. Of: RuntimeClass
-	// the template has an overhead other than that of its class. Of: RuntimeClass
+	RuntimeClassNotFound Reason = "RuntimeClassNotFound" // the RuntimeClass does not exist. Rule: RuntimeClass
+	// the template has a different overhead than its class. Rule: RuntimeClass
 	OverheadDiffers Reason = "OverheadDiffers"
-	// the template has an overhead, and no class that sets one. Of: RuntimeClass
+	// the template has an overhead, but no class sets one. Rule: RuntimeClass
 	OverheadWithoutClass Reason = "OverheadWithoutClass"
 	// template and RuntimeClass require different values of a node label. Of:
 	// RuntimeClass
 	NodeSelectorConflicts Reason = "NodeSelectorConflicts"
 
-	// with its defaults the pod is invalid, although the template is valid. Of: Validation
+	// with its defaults the pod is invalid, although the template is valid. Rule: Validation
 	PodInvalid Reason = "PodInvalid"
 
-	// requests or limits are out of the bounds of a LimitRange. Of: LimitRanger
+	// requests or limits are out of the bounds of a LimitRange. Rule: LimitRanger
 	LimitRangeViolated Reason = "LimitRangeViolated"
-	// the pod violates the level that the namespace enforces. Of: PodSecurity
+	// the pod violates the level that the namespace enforces. Rule: PodSecurity
 	PodSecurityViolated Reason = "PodSecurityViolated"
 
-	// a quota counts a resource that a container must then request or limit. Of: ResourceQuota
+	// a quota counts a resource that a container must then request or limit. Rule: ResourceQuota
 	QuotaMustSpecify Reason = "QuotaMustSpecify"
-	// the controller has not counted the usage of a quota. Of: ResourceQuota
+	// the controller has not counted the usage of a quota. Rule: ResourceQuota
 	QuotaStatusUnknown Reason = "QuotaStatusUnknown"
-	QuotaExceeded      Reason = "QuotaExceeded" // a quota has no room for the pod. Of: ResourceQuota
+	QuotaExceeded      Reason = "QuotaExceeded" // a quota has no room for the pod. Rule: ResourceQuota
 
 	// DryRunRejected: the API server rejects the pod in a dry run; `message`
-	// says why. Of: any rule
+	// says why. Rule: any rule
 	DryRunRejected Reason = "DryRunRejected"
 )
 
@@ -217,9 +217,8 @@ const (
 	// DefaultPlugins: the API server runs the admission plugins that are enabled by default, and no others, with
 	// their default configuration
 	DefaultPlugins AssumptionCode = "DefaultPlugins"
-	// ControllerAsUser: the API server admitted the pod in a dry run by the
-	// user, and will admit that of the DaemonSet controller too; replaces all
-	// other assumptions
+	// ControllerAsUser: the API server admitted your pod in a dry run, and will also admit the pod of the
+	// DaemonSet controller; replaces all other assumptions
 	ControllerAsUser AssumptionCode = "ControllerAsUser"
 	// DryRunUnanswered: the answer to a dry run was not about the pod
 	DryRunUnanswered AssumptionCode = "DryRunUnanswered"

@@ -15,7 +15,7 @@ import (
 // Bound is a bound of a LimitRange that a container or the pod violates.
 type Bound struct {
 	Why       BoundCode           `json:"why"`                 // which bound, and how it is violated
-	Container string              `json:"container,omitempty"` // which one violates it; absent for the sum of the pod
+	Container string              `json:"container,omitempty"` // the container concerned; absent for the sum of the pod
 	Resource  corev1.ResourceName `json:"resource"`            // such as cpu
 	Bound     resource.Quantity   `json:"bound"`               // the value in the LimitRange
 	// the request, with defaults; null if there is none

@@ -15,7 +15,7 @@ import (
 type Invalid struct {
 	Why       InvalidCode         `json:"why"`                 // what is wrong
 	Field     string              `json:"field"`               // the field of the pod, as the API server names it
-	Container string              `json:"container,omitempty"` // whose field it is; absent for the pod as a whole
+	Container string              `json:"container,omitempty"` // the container concerned; absent for the whole pod
 	Resource  corev1.ResourceName `json:"resource,omitempty"`  // the resource concerned; otherwise absent
 	Value     string              `json:"value"`               // the value of the field
 	Bound     string              `json:"bound,omitempty"`     // the value that it violates; otherwise absent
@@ -31,8 +31,8 @@ const (
 	// a resource that cannot be overcommitted is requested, but not limited
 	NoLimit       InvalidCode = "NoLimit"
 	HugePagesOnly InvalidCode = "HugePagesOnly" // hugepages are requested, but neither cpu nor memory
-	// HostPortTwice: two ports have the host port `value` (protocol/address/port); on the host's network every port of
-	// a container is one of the host
+	// HostPortTwice: two ports have the host port `value` (protocol/address/port). On the host's network,
+	// every port of a container is a host port
 	HostPortTwice InvalidCode = "HostPortTwice"
 	// PodBelowContainers: the pod's request, or limit of hugepages, `value` is below the sum of the containers, `bound`
 	PodBelowContainers InvalidCode = "PodBelowContainers"

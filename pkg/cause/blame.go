@@ -37,7 +37,7 @@ type Blame struct {
 
 // Controls are the pods that the failing pods are compared with.
 type Controls struct {
-	Before int `json:"before"` // pods that passed the step before the failure began: they prove nothing
+	Before int `json:"before"` // pods that passed the step before the failure began, which proves nothing
 	Since  int `json:"since"`  // pods that passed the step after the failure began, or are passing it now
 	Fails  int `json:"fails"`  // pods that fail for the same reason
 }

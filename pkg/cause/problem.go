@@ -19,12 +19,12 @@ type Problem struct {
 	// what is wrong
 	// Codes: Problems
 	Code     daemonset.Reason `json:"code"`
-	Severity Severity         `json:"severity"` // how bad it is; one code with two severities makes two problems
+	Severity Severity         `json:"severity"` // how bad it is. If a code has two severities, there are two problems
 	Count    int              `json:"count"`    // number of nodes; 0 for a problem of the DaemonSet as a whole
 	Nodes    []string         `json:"nodes"`    // the nodes concerned
 	Pods     []string         `json:"pods"`     // the pods concerned; a node can have none or several of them
-	Since    *time.Time       `json:"since"`    // when it began on the first of them; nil if unknown
-	Latest   *time.Time       `json:"latest"`   // when it began on the last of them; nil if unknown
+	Since    *time.Time       `json:"since"`    // when it began on the first node; nil if unknown
+	Latest   *time.Time       `json:"latest"`   // when it began on the last node; nil if unknown
 
 	Subject Subject `json:"subject"` // what the pods fail on
 

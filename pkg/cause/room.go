@@ -13,8 +13,8 @@ import (
 type Room struct {
 	Code RoomCode `json:"code"` // whether it would fit now
 
-	// what the pod requests, in the order cpu, memory, ephemeral storage, others by name, number of pods. Empty if the
-	// amounts are unknown, and for `Unknown`
+	// the amounts that the pod requests: cpu, memory, ephemeral storage, other resources by name, number of
+	// pods. Empty if the amounts are unknown, and for `Unknown`
 	Amounts []RoomAmount `json:"amounts"`
 
 	// for `Preempts`, the pods that are preempted, as `namespace/name`, the most important first; otherwise empty

@@ -19,7 +19,7 @@ type Subject struct {
 	// the name of the object, the container, the resource, the port or the condition
 	Name string `json:"name"`
 	Key  string `json:"key"` // the key of an object that lacks it; otherwise empty
-	// what uses it, such as the pod that uses the port, as `namespace/name`; empty if unknown
+	// the user of it, such as the pod that uses the port, as `namespace/name`; empty if unknown
 	Holder string `json:"holder"`
 }
 

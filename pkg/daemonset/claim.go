@@ -18,7 +18,7 @@ const (
 	Release Claim = "Release"
 	// Foreign: the selector matches, but another object controls it; such pods are in `problems` only
 	Foreign   Claim = "Foreign"
-	Unrelated Claim = "Unrelated" // neither; such pods are in no document
+	Unrelated Claim = "Unrelated" // neither condition is true; such pods are in no document
 )
 
 // claimOf returns who owns an object in the DaemonSet's namespace.

@@ -5,8 +5,8 @@ import "time"
 // FactKeys documents every key of Facts: its type and what it holds. A key is
 // absent if the cluster does not provide the value.
 type FactKeys struct {
-	// the labels that the nodeSelector of a pod requires and that neither its
-	// template nor its node has: they were added at admission
+	// the labels in the nodeSelector of a pod that were added at admission: its template does not have them,
+	// and neither does its node
 	Added   []string `json:"added"`
 	AddedBy string   `json:"addedBy"` // the annotation of the pod that says who added the container to it
 
@@ -23,9 +23,8 @@ type FactKeys struct {
 	// how much of the first of `resources` the node can allocate, such as `16Gi`
 	Allocatable string `json:"allocatable"`
 
-	// the annotation of the namespace that selects nodes; absent if it is the
-	// default of the controller. With `added`, and neither `selector` nor
-	// `again`, the namespace lacks it
+	// the annotation of the namespace that selects nodes; absent if the controller's default selects them.
+	// With `added` but without `selector` and `again`, the namespace lacks the annotation
 	Annotation string `json:"annotation"`
 
 	// true if a toleration that the controller adds tolerates the taint; false if one of the template does
@@ -39,16 +38,16 @@ type FactKeys struct {
 	// the code of [placement](#placement) that says why the node is not eligible
 	Because string `json:"because"`
 
-	// the number of the newest revision whose template makes some node eligible
+	// the number of the newest revision whose template makes a node eligible
 	Before int  `json:"before"`
 	Beyond bool `json:"beyond"` // the pod requests more of the first of `resources` than the whole node has
 
 	// the application, release or object of a tool; empty if unknown
 	By string `json:"by"`
 
-	// why no node is eligible: `Template`, a change of the template between two revisions that are kept (`number`,
-	// `before`); `NotTemplate`, none of these, so nodes have changed or none ever was; `Unknown`, the revisions
-	// could not be read
+	// why no node is eligible: `Template`, the template changed between two revisions that are kept
+	// (`number`, `before`); `NotTemplate`, no such change exists, so the nodes changed, or no node was ever
+	// eligible; `Unknown`, the revisions could not be read
 	Changed    string   `json:"changed"`
 	Claim      string   `json:"claim"`      // the PersistentVolumeClaim of the pod
 	ClockSkew  int      `json:"clockSkew"`  // how many seconds the pod's Ready time is ahead of the clock
@@ -106,9 +105,9 @@ type FactKeys struct {
 	Got        string   `json:"got"`        // the value of the node's label
 	Hashes     []string `json:"hashes"`     // the hashes of pods; one may be empty
 
-	// why the controller writes no status: `FailedCreate`, `InvalidBudget` or `VanishedNodeInSurge` for a version
-	// before 1.27.0, 1.26.1 and 1.25.6, which ends a failed sync without one; `BeingDeleted` or `SelectsAll` for
-	// any version
+	// why the controller writes no status: `FailedCreate`, `InvalidBudget` or `VanishedNodeInSurge` for a
+	// version before 1.27.0, 1.26.1 and 1.25.6, which writes none after a failed sync; `BeingDeleted` or
+	// `SelectsAll` for any version
 	HeldUpBy string `json:"heldUpBy"`
 	// the workload whose pods use the host port: `owner` without the suffix that a controller adds to the
 	// names of its pods
@@ -123,8 +122,7 @@ type FactKeys struct {
 	// the requirement of the node affinity is about a field of the node, not a label
 	IsField bool `json:"isField"`
 
-	// the names of the revisions; the controller keeps one of them, at random
-	// if there are several
+	// the names of the revisions that the controller may keep; if there are several, it keeps one at random
 	Keep []string `json:"keep"`
 	Kept int      `json:"kept"` // how many revisions there are
 
@@ -136,9 +134,8 @@ type FactKeys struct {
 	Last          time.Time `json:"last"`          // the last time
 	LastHeartbeat time.Time `json:"lastHeartbeat"` // when the kubelet last wrote the condition
 
-	// labels that the template requires and that no node has: those of the
-	// nodeSelector for `NodeSelector`, one of each term for `NodeAffinity`;
-	// absent if each of them is on some node
+	// labels that the template requires and that no node has: all from the nodeSelector for `NodeSelector`,
+	// one from each term for `NodeAffinity`; absent if there are none
 	Labels []string `json:"labels"`
 
 	// the pod takes longer to become ready than any other pod of the DaemonSet did
@@ -163,10 +160,9 @@ type FactKeys struct {
 	// DaemonSet install its network plugin; otherwise absent
 	NodeWaits bool `json:"nodeWaits"`
 
-	// when the first of the nodes joined; each of them is younger than every node where the pod works
+	// when the first of the failing nodes joined; they are all younger than the nodes on which the pod works
 	Joined time.Time `json:"joined"`
-	// when the first of the pods stopped being Ready, if all of them did within
-	// a minute
+	// when the first of the pods stopped being Ready, if all of them stopped within one minute
 	Stopped      time.Time `json:"stopped"`
 	HostPath     string    `json:"hostPath"`     // the path of the node that the volume mounts
 	HostPathType string    `json:"hostPathType"` // the type in the template, such as `Directory`
@@ -208,8 +204,7 @@ type FactKeys struct {
 	// how many new pods there are; a verdict leaves out those on NotReady nodes
 	NewPods int `json:"newPods"`
 	Nodes   int `json:"nodes"` // how many nodes the cluster has
-	// the node lacks what the volume mounts, or has something of another type
-	// there; otherwise absent
+	// the node lacks the path that the volume mounts, or the path has another type; otherwise absent
 	NoHostPath    bool   `json:"noHostPath"`
 	NoRoutes      bool   `json:"noRoutes"`      // the node has the condition NetworkUnavailable; otherwise absent
 	NetworkReason string `json:"networkReason"` // the reason of that condition
@@ -270,8 +265,8 @@ type FactKeys struct {
 	Predicted bool   `json:"predicted"` // it follows from the rules, not from an event; otherwise absent
 	Present   bool   `json:"present"`   // the node has the label
 
-	// the condition of the node that says that it is down on purpose: one of
-	// the five of KEP-5683, such as `DrainInProgress`
+	// the condition of the node which shows that it is down on purpose: one of the five conditions of
+	// KEP-5683, such as `DrainInProgress`
 	Purpose       string    `json:"purpose"`
 	PurposeReason string    `json:"purposeReason"` // its reason
 	PurposeSince  time.Time `json:"purposeSince"`  // since when the condition is True
@@ -304,7 +299,7 @@ type FactKeys struct {
 	Slot      string `json:"slot"`      // the node's [slot](#slots)
 	// the container is an init container that keeps running; otherwise absent
 	Sidecar      bool      `json:"sidecar"`
-	SlowestStart int       `json:"slowestStart"` // the seconds that the slowest of those other pods took
+	SlowestStart int       `json:"slowestStart"` // how many seconds the slowest of the other pods took
 	StartedAt    time.Time `json:"startedAt"`    // when the container was started
 	// how many other pods were ready within `slowestStart` of their creation
 	Starts int    `json:"starts"`

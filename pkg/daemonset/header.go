@@ -17,7 +17,7 @@ type Header struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document
 
-	// the DaemonSet that the document is about; in a plan of a change, as it would be
+	// the DaemonSet that the document is about; in a plan of a change, with the change
 	DaemonSet  Ref        `json:"daemonSet"`
 	Controller Controller `json:"controller"` // whose rules were used
 	Snapshot   Reading    `json:"snapshot"`   // the input
@@ -49,7 +49,7 @@ type Reading struct {
 	// or `--now`
 	TakenAt time.Time `json:"takenAt"`
 
-	// what could not be read, in the order of the table of [parts](#parts)
+	// the parts that could not be read, in the order of the table of [parts](#parts)
 	Gaps []Gap `json:"gaps"`
 }
 

@@ -119,8 +119,8 @@ const (
 	RuleNodeSelector Rule = "nodeSelector" // one key of the template's nodeSelector
 	RuleNodeAffinity Rule = "nodeAffinity" // the template's required node affinity
 	RuleTaint        Rule = "taint"        // one taint of the node
-	// RuleNamespaceSelector: the node selector of the namespace, on OpenShift
-	// only, whose controller checks it if every other rule passes
+	// RuleNamespaceSelector: the node selector of the namespace, only on OpenShift; the controller checks it
+	// if every other rule passes
 	RuleNamespaceSelector Rule = "namespaceNodeSelector"
 )
 

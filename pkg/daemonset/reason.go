@@ -120,7 +120,7 @@ const (
 	CleanUp             Reason = "CleanUp"             // it is beyond revisionHistoryLimit, and no pod has its hash
 	InvalidBudget       Reason = "InvalidBudget"       // maxUnavailable or maxSurge cannot be resolved
 	VanishedNodeInSurge Reason = "VanishedNodeInSurge" // an old pod is alone on a deleted node
-	TerminalTerminating Reason = "TerminalTerminating" // failed or succeeded, and terminating: it blocks nothing
+	TerminalTerminating Reason = "TerminalTerminating" // it has ended and is terminating, so it blocks nothing
 	ReleasedPod         Reason = "Release"             // its labels no longer match the selector
 	NoTargetNode        Reason = "NoTargetNode"        // it is not bound to a node, and its node affinity names none
 )
@@ -142,7 +142,7 @@ var WaitReasons = []Reason{Backoff, InvalidBudget, VanishedNodeInSurge}
 
 // RemovalReasons lists why a sync deletes a ControllerRevision.
 var RemovalReasons = []Reason{
-	// it holds the live template too, and another one is kept
+	// it also holds the live template, and another revision is kept
 	Duplicate,
 	CleanUp,
 }

@@ -337,8 +337,8 @@ type UpdatedBy string
 
 const (
 	ByHash UpdatedBy = "Hash" // its `controller-revision-hash` is that of the current revision
-	// ByGeneration: its `pod-template-generation` is that of the live template, but its hash is another (Kubernetes
-	// 1.24 and later)
+	// ByGeneration: its `pod-template-generation` is that of the live template, but its hash is different
+	// (Kubernetes 1.24 and later)
 	ByGeneration UpdatedBy = "Generation"
 	NotUpdated   UpdatedBy = "" // it is not updated
 )

@@ -5,8 +5,7 @@ import appsv1 "k8s.io/api/apps/v1"
 // Counts are the seven numbers of a DaemonSet's status. They are comparable
 // with ==.
 type Counts struct {
-	// eligible nodes: those that should run the pod; on OpenShift 4.4 also
-	// those that only their namespace excludes
+	// eligible nodes, which should run the pod; on OpenShift 4.4 also nodes that only the namespace excludes
 	Desired      int `json:"desiredNumberScheduled"`
 	Current      int `json:"currentNumberScheduled"` // eligible nodes that have a pod, in any state
 	Misscheduled int `json:"numberMisscheduled"`     // nodes that are not eligible and have a pod

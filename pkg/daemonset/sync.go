@@ -105,9 +105,9 @@ type StepPods struct {
 // Batch is a set of creates or deletes. Choices hold those among which the
 // controller chooses at random.
 type Batch struct {
-	Certain []Item `json:"certain"` // what is certain to happen, sorted by node, then by pod
+	Certain []Item `json:"certain"` // the actions that are certain, sorted by node, then by pod
 
-	// what the controller chooses at random; sorted by reason, then by their first member
+	// the choices that the controller makes at random, sorted by reason, then by first member
 	Choices []Choice `json:"choices"`
 
 	// how many more are left for later syncs, because one sync makes at most 250 creates and 250 deletes
@@ -182,7 +182,7 @@ type Choice struct {
 // Wait is a delay that depends on the controller's memory. It ends between
 // NotBefore, if that is known, and AtMost seconds from now.
 type Wait struct {
-	// what the controller may wait for
+	// the reason for the wait
 	// Codes: Waits and errors
 	Code      Reason     `json:"code"`
 	Nodes     []string   `json:"nodes"`     // the nodes concerned, sorted
@@ -195,10 +195,10 @@ type StepError struct {
 	// why the step fails
 	// Codes: Waits and errors
 	Code Reason `json:"code"`
-	Node string `json:"node,omitempty"` // the node concerned; absent if it is about none
-	Pod  string `json:"pod,omitempty"`  // the pod concerned; absent if it is about none
+	Node string `json:"node,omitempty"` // the node concerned; absent if there is none
+	Pod  string `json:"pod,omitempty"`  // the pod concerned; absent if there is none
 
-	// the field of the DaemonSet with its value; absent if it is about none
+	// the field of the DaemonSet with its value; absent if there is none
 	Field string `json:"field,omitempty"`
 }
 

@@ -41,8 +41,8 @@ const (
 	// AdviseLookAhead: nothing fails yet, but the rollout will stop: its plan
 	// shows why
 	AdviseLookAhead AdviceCode = "LookAhead"
-	// AdviseDeletePods: delete pods: under OnDelete the old ones, one at a
-	// time; or one that is left over from a deleted node
+	// AdviseDeletePods: delete pods: under OnDelete, the old pods, one at a time; otherwise, a pod that is
+	// left over from a deleted node
 	AdviseDeletePods  AdviceCode = "DeletePods"
 	AdviseRollBack    AdviceCode = "RollBack"    // read the logs, then roll back to the previous revision
 	AdviseReadLogs    AdviceCode = "ReadLogs"    // read the logs to find out who is at fault before changing anything
@@ -51,7 +51,7 @@ const (
 	AdviseAwaitNodes   AdviceCode = "AwaitNodes"
 	AdviseMakeRoom     AdviceCode = "MakeRoom"     // the nodes have too few free resources
 	AdviseFreePort     AdviceCode = "FreePort"     // another pod on the nodes uses a host port
-	AdviseAskOwner     AdviceCode = "AskOwner"     // ask the owner of what rejects the pods
+	AdviseAskOwner     AdviceCode = "AskOwner"     // ask the owner of the object that rejects the pods
 	AdviseControlPlane AdviceCode = "ControlPlane" // check whether the controller runs
 	AdviseRefresh      AdviceCode = "Refresh"      // the controller runs: make it sync again
 	AdviseStrategy     AdviceCode = "Strategy"     // change the update strategy
@@ -67,8 +67,8 @@ const (
 	// operating system of the failing nodes: publish it for them, or keep the
 	// pod off them
 	AdvisePublishImage AdviceCode = "PublishImage"
-	// AdviseExcludeNodes: keep the pod off nodes whose kubelet rejects it, or
-	// exclude in the template the nodes that only the namespace excludes
+	// AdviseExcludeNodes: exclude in the template the nodes whose kubelet rejects the pod, or the nodes that
+	// only the namespace excludes
 	AdviseExcludeNodes AdviceCode = "ExcludeNodes"
 	AdviseConfig       AdviceCode = "Config" // create the object that the pod refers to, or correct the template
 	// AdviseCorrectTemplate: the template cannot work as it is

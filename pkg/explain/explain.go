@@ -90,9 +90,8 @@ type List struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document
 
-	// one for each DaemonSet. Without names, the worst first, in the order of
-	// the table of [verdicts](#verdicts), then by namespace and name; with
-	// names, in the order given
+	// one for each DaemonSet. Without names, they are in the order of the table of [verdicts](#verdicts), the
+	// worst first, then by namespace and name. With names, they are in the given order
 	Items []*Explanation `json:"items"`
 }
 
@@ -230,7 +229,7 @@ type BudgetUse struct {
 // BudgetHolder is a node that uses one unit of the budget.
 type BudgetHolder struct {
 	Node string `json:"node"` // its name
-	Pod  string `json:"pod"`  // the most relevant pod there; empty if there is none
+	Pod  string `json:"pod"`  // the most important pod there; empty if there is none
 
 	// what is wrong there
 	// Codes: Problems
@@ -266,11 +265,11 @@ type Node struct {
 	MayStay *daemonset.Verdict `json:"mayStay"`
 	Slot    daemonset.Slot     `json:"slot"` // the node's pods in one word
 
-	// the problem that matters most on this node; nil if nothing is wrong
+	// the most important problem on this node; nil if there is none
 	Problem *cause.Cause `json:"problem"`
 
-	// in the controller's order: bound pods first, then the oldest, then by
-	// name; last those that the controller ignores
+	// the pods in the controller's order: bound pods first, then the oldest, then by name; the pods that the
+	// controller ignores are last
 	Pods []Pod `json:"pods"`
 
 	// only with `--node`, otherwise absent: every rule of placement in the controller's order: nodeName, each
@@ -299,7 +298,7 @@ type Pod struct {
 	// the ControllerRevision with the pod's hash; empty if there is none
 	Revision  string              `json:"revision"`
 	Updated   bool                `json:"updated"`   // it counts as a pod of the live template
-	UpdatedBy daemonset.UpdatedBy `json:"updatedBy"` // what makes it updated; empty if it is not
+	UpdatedBy daemonset.UpdatedBy `json:"updatedBy"` // the reason why it counts as updated; empty if it does not
 	Ready     bool                `json:"ready"`     // its Ready condition is True
 	Available bool                `json:"available"` // ready for minReadySeconds; a terminating pod can be available
 

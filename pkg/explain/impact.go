@@ -52,8 +52,7 @@ type Outlook struct {
 	// how long until then; nil if unknown, and for `Stays` and `Stalls`
 	Duration *remedy.Duration `json:"duration"`
 
-	// what the controller does next if it waits until a known time; otherwise
-	// nil
+	// the next actions of the controller if it waits until a known time; otherwise nil
 	Next *remedy.Batch `json:"next"`
 
 	// the outcome if pods that are not ready do not behave as expected; nil if it is the same

@@ -86,11 +86,11 @@ var DifferenceReasons = []daemonset.Reason{
 	// the status is for an older generation
 	GenerationNotObserved,
 	Moving,
-	// a node to which a pod is assigned was deleted: no version of the controller reacts to that, so the status stays
-	// until something else changes
+	// a node to which a pod is assigned was deleted. No version of the controller reacts to that, so the
+	// status stays until there is another change
 	daemonset.NodeGone,
-	// none of these: the status should have been written, unless `heldUpBy` of
-	// the problem says what prevents the controller from doing so
+	// no other reason applies: the controller should have written the status, unless `heldUpBy` of the
+	// problem gives the reason why it cannot
 	StaleStatus,
 }
 

@@ -18,10 +18,9 @@ type Story struct {
 	Fault *Fault           `json:"fault"` // who is at fault; nil if this is unknown
 
 	Others int `json:"others"` // how many other problems matter
-	// since when the oldest of these problems has existed; nil if the time of
-	// any of them is unknown
+	// when the oldest of these problems began; nil if the time of one of them is unknown
 	Since  *time.Time `json:"since"`
-	Latest *time.Time `json:"latest"` // since when the newest of them has existed; nil if `since` is
+	Latest *time.Time `json:"latest"` // when the newest of these problems began; nil if `since` is
 }
 
 // Fault is whose fault a problem is. The evidence is in the problem's `blame`.

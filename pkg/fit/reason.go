@@ -27,7 +27,7 @@ type Unmodelled string
 const (
 	InterPodAffinity     Unmodelled = "InterPodAffinity"     // required affinity to other pods
 	InterPodAntiAffinity Unmodelled = "InterPodAntiAffinity" // required anti-affinity to other pods
-	// required anti-affinity of other pods to this one, which is not read
+	// required anti-affinity of other pods to this pod, because it is not read
 	AntiAffinityOfOthers Unmodelled = "AntiAffinityOfOthers"
 	TopologySpread       Unmodelled = "TopologySpread" // a spread constraint with DoNotSchedule
 	// an inline volume that only one pod can use, or a claim with

@@ -39,7 +39,7 @@ type History struct {
 
 	Limit int `json:"revisionHistoryLimit"` // how many old revisions are kept
 
-	Next daemonset.StepRevisions `json:"next"` // what the controller's next sync does to the revisions
+	Next daemonset.StepRevisions `json:"next"` // the actions of the controller's next sync on the revisions
 
 	// the difference between the newest revision and the live template, if no revision holds the live
 	// template; otherwise nil
@@ -124,7 +124,7 @@ type Renumbered struct {
 	Revision int64  `json:"revision"` // the number that it had
 	Name     string `json:"name"`     // the name of the ControllerRevision
 	Now      int64  `json:"now"`      // the number that it has now
-	// as for a revision: the number that `change` compares with; 0 if there is none
+	// the number that `change` compares with, as for a revision; 0 if there is none
 	From   int64         `json:"from"`
 	Kind   ChangeKind    `json:"changeKind"` // what kind of change it was
 	Change []FieldChange `json:"change"`     // the fields that differ, sorted by path
@@ -146,7 +146,7 @@ const (
 	// ChangeDefaults: only fields with the API's own defaults were added or
 	// removed, as after an upgrade of Kubernetes
 	ChangeDefaults ChangeKind = "Defaults"
-	ChangeNone     ChangeKind = "SameContent" // nothing changed; the two may be stored differently
+	ChangeNone     ChangeKind = "SameContent" // nothing changed, but the two templates may be stored differently
 	ChangeUnknown  ChangeKind = "Unknown"     // one of the two could not be read
 )
 
@@ -232,9 +232,8 @@ const (
 	// NotCut: no revision holds the live template: the next sync creates one
 	// Facts: number
 	NotCut NoteCode = "NotCut"
-	// CutThoughUnchanged: the next sync creates a revision although one holds
-	// the same template, in a form that this version of the controller does not
-	// write
+	// CutThoughUnchanged: the next sync creates a revision, although a revision holds the same template. That
+	// revision has a form that this version of the controller does not write
 	// Facts: number, like, outdated
 	CutThoughUnchanged NoteCode = "CutThoughUnchanged"
 	// NumberRaised: the next sync gives an old revision a new number because it holds the live template
@@ -247,13 +246,12 @@ const (
 	// SharedNumber: several revisions have the same number: kubectl shows one of them
 	// Facts: number
 	SharedNumber NoteCode = "SharedNumber"
-	// TakenUpAgain: the revision is older than its number because a rollback
-	// restored it. Its creation time and its change-cause are those of the
-	// first time
+	// TakenUpAgain: the revision is older than its number, because a rollback restored it. Its creation time
+	// and its change-cause are from its first rollout
 	// Facts: was, after, told
 	TakenUpAgain NoteCode = "TakenUpAgain"
-	// SameContent: the template is that of another revision, which the
-	// controller distinguishes by its form, or which is no longer current
+	// SameContent: another revision has the same template, but a different form for the controller, or it is
+	// no longer current
 	// Facts: of, name
 	SameContent NoteCode = "SameContent"
 	// MissingNumbers: no revision has these numbers, and clean-up under `revisionHistoryLimit` does not explain it

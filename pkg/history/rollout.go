@@ -42,7 +42,7 @@ type RolloutCode string
 
 const (
 	Settled  RolloutCode = "Settled"  // every pod is updated and available
-	UnderWay RolloutCode = "UnderWay" // old pods are left that the controller replaces, or would if it could
+	UnderWay RolloutCode = "UnderWay" // old pods are left that the controller has to replace
 	// Stuck: old pods are left, and the rollout cannot continue by itself: the
 	// verdict of explain. Only if everything that decides this was read, as
 	// from a dump; otherwise `UnderWay`
@@ -51,7 +51,7 @@ const (
 	Unavailable    RolloutCode = "Unavailable"    // no pod is left to replace, but not every pod is available
 	NoPods         RolloutCode = "NoPods"         // there are no pods
 	Creates        RolloutCode = "Creates"        // the next sync creates a revision
-	// the next sync creates a revision, although one holds the same template
+	// the next sync creates a revision, although a revision already holds the same template
 	CreatesSame RolloutCode = "CreatesSame"
 	Renumbers   RolloutCode = "Renumbers" // the next sync gives an old revision a new number
 	// several revisions hold the live template; the next sync keeps one of them

@@ -39,7 +39,7 @@ const (
 	// AddonManager: kube-addon-manager
 	// Found by: the label `addonmanager.kubernetes.io/mode: Reconcile`
 	AddonManager Tool = "KubernetesAddonManager"
-	// HelmRelease: Helm; not beside `FluxHelmRelease`, which uses it
+	// HelmRelease: Helm; not listed together with `FluxHelmRelease`, which uses Helm
 	// By: `namespace/name`
 	// Found by: the annotation `meta.helm.sh/release-name`; the field manager `helm`
 	HelmRelease Tool = "HelmRelease"

@@ -57,8 +57,8 @@ const (
 	// Value: a duration
 	// Source: `Controller`
 	AssumeCountedLate daemonset.AssumptionCode = "CountedLate"
-	// AssumeRequestRate: requests per second that the controller's client allows for all DaemonSets of the cluster
-	// together; the other DaemonSets are assumed to need none
+	// AssumeRequestRate: requests per second that the controller's client allows for all DaemonSets of the
+	// cluster together. The other DaemonSets are assumed to send none
 	// Value: a number
 	// Source: `Controller`: its default. `Flag`: `--request-rate`
 	AssumeRequestRate daemonset.AssumptionCode = "RequestRate"

@@ -58,7 +58,7 @@ type Plan struct {
 	// created, or if no object that decides the answer was read
 	Admission *admission.Verdict `json:"admission"`
 
-	Next daemonset.Step `json:"next"` // what the controller does in its next sync
+	Next daemonset.Step `json:"next"` // the actions of the controller in its next sync
 
 	// only with `--group-by`, otherwise empty: the worst effect of one step on the nodes that share a value
 	// of the label, the most affected first
@@ -86,9 +86,10 @@ type List struct {
 	APIVersion string `json:"apiVersion"` // `kubectl-ds/v1alpha1`
 	Kind       string `json:"kind"`       // of the document
 
-	// one for each DaemonSet. With manifests or names, in their order. Otherwise only those with something to do or
-	// with nodes that stay without an available pod: Stalls first, then RemovesAllPods, Unknown, MayComplete,
-	// Completes, NotRolling and NothingToDo, then by namespace and name; may be empty
+	// one for each DaemonSet. With manifests or names, the plans are in their order. Otherwise, only
+	// DaemonSets with work to do, or with nodes that stay without an available pod, have one. The order is
+	// then Stalls, RemovesAllPods, Unknown, MayComplete, Completes, NotRolling, NothingToDo, then by
+	// namespace and name. May be empty
 	Items []*Plan `json:"items"`
 }
 
@@ -98,8 +99,8 @@ type Subject string
 const (
 	// SubjectNothing: no change was requested, and nothing is in progress: see `ifTemplateChanged`
 	SubjectNothing Subject = "Nothing"
-	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress; with a change, one
-	// that does not affect it
+	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress; any
+	// requested change does not affect it
 	SubjectRollout Subject = "Rollout"
 	SubjectChange  Subject = "Change" // a requested change
 	SubjectNew     Subject = "New"    // a DaemonSet that is not in the cluster yet
@@ -203,7 +204,7 @@ type Wave struct {
 	Count   int              `json:"count"`   // how many equal steps this entry stands for
 	Creates int              `json:"creates"` // pods that each step creates
 	Deletes int              `json:"deletes"` // pods that each step deletes
-	Counts  daemonset.Counts `json:"counts"`  // the counts of the status when the last of them is done
+	Counts  daemonset.Counts `json:"counts"`  // the counts of the status after the last of these steps
 }
 
 // OutcomeCode is how a rollout ends.
@@ -214,13 +215,14 @@ const (
 	Completes   OutcomeCode = "Completes"   // no old pod is left, and every eligible node has a pod
 	// MayComplete: it completes if the new pods work, which is unknown, and stalls if they fail: see `unknown`
 	MayComplete OutcomeCode = "MayComplete"
-	// Stalls: the rollout stops before it is complete and does not continue by itself; or no kubelet starts the pods
-	// that it creates; or every pod is deleted, no node runs one, and the deletions never finish
+	// Stalls: the rollout stops before it is complete and does not continue by itself; or no kubelet starts
+	// the new pods; or every pod is deleted, no node runs a pod, and the deletions never finish
 	Stalls     OutcomeCode = "Stalls"
 	NotRolling OutcomeCode = "NotRolling" // old pods stay, because nothing replaces them by itself
 	Unknown    OutcomeCode = "Unknown"    // a gap hides the answer, or the rollout never ends
 
-	// RemovesAllPods: no node is eligible, and no node runs the pod at the end, although at least one does now
+	// RemovesAllPods: no node is eligible, and no node runs the pod at the end, although at least one node
+	// runs it now
 	RemovesAllPods OutcomeCode = "RemovesAllPods"
 )
 
@@ -272,21 +274,21 @@ type Outcome struct {
 	// Sorted by node
 	Late []Holder `json:"late"`
 
-	// nodes whose current pod fails for a reason that the new template may have removed, so that the next pod may or
-	// may not fail: the plan assumes that it works. Empty if the rollout ends the same way in both cases. Sorted by
-	// node
+	// nodes whose current pod fails for a reason that the new template may remove. It is unknown whether the
+	// next pod fails, and the plan assumes that it works. Empty if the rollout has the same outcome in both
+	// cases. Sorted by node
 	Unknown []Holder `json:"unknown"`
 
 	// other possible outcomes, if pods that are not ready do not behave as assumed; empty if the outcome would be the
 	// same
 	Alternatives []Alternative `json:"alternatives"`
 
-	// nodes that stay as they are: those that use up the limit, and eligible nodes without an available pod; sorted by
-	// name
+	// nodes that use up the limit, and eligible nodes without an available pod, if they stay as they are;
+	// sorted by name
 	Holders []Holder `json:"holders"`
 
-	// the problems of the nodes of `holders`, `late` and `unknown`, grouped by what they have in common; the worst and
-	// most frequent first
+	// the problems of the nodes of `holders`, `late` and `unknown`, grouped by cause; the worst and most
+	// frequent first
 	Problems []*cause.Problem `json:"problems"`
 
 	// how many more nodes end in the same state as the holders; the controller picks them at random

@@ -24,7 +24,7 @@ type Remedy struct {
 	// Codes: Problems
 	Problems []daemonset.Reason `json:"problems"`
 	Ends     []cause.Subject    `json:"ends"`  // the subjects of the failures that the remedy removes
-	Nodes    []string           `json:"nodes"` // the nodes concerned, sorted by name; empty if it is about none
+	Nodes    []string           `json:"nodes"` // the nodes concerned, sorted by name; empty if there are none
 	Pods     []string           `json:"pods"`  // the pods to delete; otherwise empty
 
 	// to add to the template, no wider than the taints; otherwise empty
@@ -40,7 +40,7 @@ type Remedy struct {
 // Effect is the effect of a Remedy.
 type Effect struct {
 	Left    []string `json:"left"`    // eligible nodes that have no available pod at the end, sorted by name
-	Unknown []string `json:"unknown"` // nodes whose next pod may or may not fail, sorted by name
+	Unknown []string `json:"unknown"` // nodes on which it is unknown whether the next pod fails, sorted by name
 	// nodes that have a pod now and none at the end, because they are not
 	// eligible; sorted by name
 	Loses     []string  `json:"loses"`
@@ -59,8 +59,8 @@ const (
 	// RollBack: roll back to this revision
 	// Value: a revision
 	RollBack Code = "RollBack"
-	// DeletePods: delete pods, which the controller then replaces: under OnDelete, or one that is left over from a
-	// deleted node
+	// DeletePods: delete pods: under OnDelete, old pods, which the controller then replaces; otherwise, a pod
+	// that is left over from a deleted node
 	DeletePods Code = "DeletePods"
 	// CreateObject: create the object that does not exist, or add the key
 	CreateObject Code = "CreateObject"
@@ -69,11 +69,10 @@ const (
 	// Value: the platform, such as `linux/arm64`; empty if the nodes have
 	// several
 	PublishImage Code = "PublishImage"
-	// ExcludeNodes: add this label to the template's nodeSelector, which keeps
-	// the pod off nodes where only it fails, whose kubelet rejects it, or which
-	// only the rolling update counts
-	// Value: `KEY=VALUE`; `KEY!=VALUE` for a label that the node affinity has
-	// to exclude, several separated by commas
+	// ExcludeNodes: add this label to the template's nodeSelector. This excludes nodes where only this pod
+	// fails, where the kubelet rejects it, or which only the rolling update counts
+	// Value: `KEY=VALUE`; `KEY!=VALUE` for a label that the node affinity has to exclude, several separated
+	// by commas
 	ExcludeNodes Code = "ExcludeNodes"
 	// RepairNodes: repair the nodes, or delete those that no longer exist. How
 	// long that takes is unknown
@@ -82,8 +81,8 @@ const (
 	// FreeDisk: free what the node lacks: disk, memory or process IDs
 	// Value: the condition of the node
 	FreeDisk Code = "FreeDisk"
-	// NoSurge: set maxSurge to 0 and maxUnavailable to this number, because the
-	// old pod on the node uses what the new one needs
+	// NoSurge: set maxSurge to 0 and maxUnavailable to this number, because the old pod on the node uses a
+	// resource that the new pod needs
 	// Value: a number
 	NoSurge Code = "NoSurge"
 	// MakeRoom: make room on nodes where the pod does not fit, or free the port that it needs
@@ -95,8 +94,7 @@ const (
 	LowerRequest Code = "LowerRequest"
 	// CorrectTemplate: correct the field of the template that makes the pods fail
 	CorrectTemplate Code = "CorrectTemplate"
-	// AskOwner: ask the owner of what rejects the pods, or of what adds the
-	// failing part to them
+	// AskOwner: ask the owner of the object that rejects the pods, or that adds the failing part to them
 	AskOwner Code = "AskOwner"
 	// Refresh: write an annotation of the DaemonSet, so that a running
 	// controller syncs it again
@@ -137,9 +135,8 @@ var Codes = []Code{
 type Worth string
 
 const (
-	// Helps: even in the worst case the rollout completes, or ends with fewer
-	// nodes without an available pod, and at no time are there more of them
-	// than now plus the limit
+	// Helps: even in the worst case, the rollout completes or ends with fewer nodes without an available pod.
+	// At no time are there more such nodes than now plus the limit
 	Helps Worth = "Helps"
 	// MayHelp: it helps if the new pods work, which is unknown
 	MayHelp Worth = "MayHelp"

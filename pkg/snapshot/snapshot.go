@@ -36,7 +36,7 @@ const Kind = "Snapshot"
 // Snapshot is from a cluster.
 type Snapshot struct {
 	TakenAt time.Time `json:"takenAt"` // the clock of every calculation
-	// the version whose controller's rules apply; empty if it is unknown
+	// the version of the controller; it decides the rules. Empty if it is unknown
 	KubernetesVersion string            `json:"kubernetesVersion"`
 	VersionSource     VersionSource     `json:"versionSource"` // where the version comes from
 	Gaps              []Gap             `json:"gaps"`          // what could not be read
@@ -132,7 +132,7 @@ const (
 	// PodsOfOthers: the other pods on the nodes; read only to decide whether
 	// pods fit
 	PodsOfOthers What = "otherpods"
-	// BudgetsOfOthers: the PodDisruptionBudgets that select those pods; read with them
+	// BudgetsOfOthers: the PodDisruptionBudgets that select the other pods on the nodes
 	BudgetsOfOthers What = "otherpoddisruptionbudgets"
 	// PersistentVolumes: the PersistentVolumes of the pods' claims, and these
 	// claims; read only to decide whether pods fit
@@ -159,9 +159,8 @@ const (
 	// `available` and `slot` are then meaningless
 	PodStatus What = "pods/status"
 
-	// Namespaces: the namespace of the DaemonSet, with its labels; this part
-	// and the following ones are read only to decide whether pods can be
-	// created
+	// Namespaces: the namespace of the DaemonSet, with its labels. This part and the next ones are read only
+	// to decide whether pods can be created
 	Namespaces      What = "namespaces"
 	ServiceAccounts What = "serviceaccounts" // the ServiceAccount that the template names
 	// the PriorityClass that the template names, and the default of the cluster

@@ -29,7 +29,7 @@ type Split struct {
 
 // Share is how many of a number of nodes have a property.
 type Share struct {
-	With int `json:"with"` // how many of them have the properties
+	With int `json:"with"` // how many of these nodes have the properties
 	Of   int `json:"of"`   // how many there are
 }
 

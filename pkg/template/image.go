@@ -77,12 +77,11 @@ type ImageFault string
 
 const (
 	ImageScheme ImageFault = "Scheme" // it has a scheme, such as `https://`
-	// ImageCharacter: it has an invalid character, such as that of a variable
-	// that was not replaced
+	// ImageCharacter: it has an invalid character, for example from a variable that was not replaced
 	ImageCharacter ImageFault = "Character"
 	ImageUppercase ImageFault = "Uppercase" // the repository's name has upper case
 	ImageNoTag     ImageFault = "NoTag"     // a colon without a tag after it
-	ImageBadDigest ImageFault = "Digest"    // what follows `@` is not a digest of SHA-256, SHA-384 or SHA-512
+	ImageBadDigest ImageFault = "Digest"    // the text after `@` is not a digest of SHA-256, SHA-384 or SHA-512
 	ImageForm      ImageFault = "Form"      // it differs from `REGISTRY/NAME:TAG` in any other way
 )
 

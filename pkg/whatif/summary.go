@@ -10,7 +10,8 @@ type Summary struct {
 	// a manifest
 	Method string `json:"method"`
 
-	// the field manager that applies the manifest server-side; empty for any other way
+	// the field manager that applies the manifest server-side; empty if the manifest is not applied
+	// server-side
 	FieldManager string      `json:"fieldManager"`
 	Fields       []FieldDiff `json:"fields"` // fields of the DaemonSet that differ, sorted by path
 
@@ -66,5 +67,5 @@ const (
 	NodeUncordon NodeChangeKind = "Uncordon" // the nodes become schedulable
 	NodeDown     NodeChangeKind = "Down"     // the kubelets of the nodes stop answering
 	NodeRemove   NodeChangeKind = "Remove"   // the nodes are deleted, with their pods
-	NodeAdd      NodeChangeKind = "Add"      // nodes are added, modeled on the one in `value`
+	NodeAdd      NodeChangeKind = "Add"      // nodes are added as copies of the node in `value`
 )
