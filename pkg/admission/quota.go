@@ -18,7 +18,7 @@ import (
 // Quota is a ResourceQuota that counts the pod.
 type Quota struct {
 	Name    string   `json:"name"`    // the name of the ResourceQuota
-	Amounts []Amount `json:"amounts"` // the amounts that it counts for the pod, except zero, sorted by name
+	Amounts []Amount `json:"amounts"` // the nonzero amounts that it counts for the pod, sorted by name
 
 	// how many such pods this quota alone allows: Unlimited if it rejects none, 0 if containers do not
 	// specify a resource that it counts, or if its usage has not been counted

@@ -33,7 +33,7 @@ type FactKeys struct {
 	Available   int       `json:"available"`   // the number in the status
 	AvailableAt time.Time `json:"availableAt"` // when the pod becomes available if it stays ready
 	Attached    int       `json:"attached"`    // how many volumes of the CSI driver the node has
-	Basis       string    `json:"basis"`       // `Computed` or `Reported`: which numbers these are
+	Basis       string    `json:"basis"`       // the source of the numbers: `Computed` or `Reported`
 
 	// the code of [placement](#placement) that says why the node is not eligible
 	Because string `json:"because"`

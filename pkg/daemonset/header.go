@@ -106,8 +106,8 @@ const (
 	// assigned exists, is eligible, and may keep the pod
 	// Source: `pods`
 	AssumeMayStay AssumptionCode = "PodsMayStay"
-	// AssumeNodesReady: the status of the nodes could not be read: a node is
-	// Ready unless a taint says otherwise
+	// AssumeNodesReady: the status of the nodes could not be read, so a node counts as Ready unless a taint
+	// shows the opposite
 	// Source: `nodes/status`
 	AssumeNodesReady AssumptionCode = "NodesReady"
 	// AssumeEveryNodeSelected: on OpenShift, the node selector of the namespace

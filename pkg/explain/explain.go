@@ -218,7 +218,7 @@ type Revision struct {
 type BudgetUse struct {
 	daemonset.Budget `json:",inline"`
 
-	// nodes that use up the limit, which can be more than the limit; nil if the pods could not be read
+	// how many nodes use up the limit, which may be exceeded; nil if the pods could not be read
 	Used *int `json:"used"`
 	Free *int `json:"free"` // the limit minus `used`, never below 0; nil if `used` is
 

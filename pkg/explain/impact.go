@@ -49,7 +49,7 @@ type Outlook struct {
 	Updated   int         `json:"updated"`   // how many of these nodes have an updated pod then
 	Available int         `json:"available"` // how many of these nodes have an available pod then
 
-	// how long until then; nil if unknown, and for `Stays` and `Stalls`
+	// how long this takes; nil if unknown, and for `Stays` and `Stalls`
 	Duration *remedy.Duration `json:"duration"`
 
 	// the next actions of the controller if it waits until a known time; otherwise nil

@@ -96,8 +96,8 @@ const (
 	// Value: the number of failing pods
 	// Source: `State`
 	AssumeRevisionFails daemonset.AssumptionCode = "RevisionFails"
-	// AssumeConfined: pods of the current revision fail on these eligible nodes, which share the properties that the
-	// failing nodes [have in common](#kinds-of-properties), and work on the others
+	// AssumeConfined: pods of the current revision fail on the eligible nodes with the [common
+	// properties](#kinds-of-properties) of the failing nodes, and work on the others
 	// Value: the number of these nodes
 	// Source: `State`
 	AssumeConfined daemonset.AssumptionCode = "FailureConfined"
@@ -121,8 +121,8 @@ const (
 	AssumeOtherPods daemonset.AssumptionCode = "OtherPodsStay"
 	// AssumeNotModelled: scheduler rules that the template uses, but that are not computed, do not keep pods
 	// off their nodes
-	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), separated by commas; the rule that
-	// other pods use comes alone
+	// Value: the [rules](#rules-of-the-scheduler-that-are-not-computed), separated by commas; the rule about
+	// other pods has an entry of its own
 	// Source: `Spec`, `State`
 	AssumeNotModelled daemonset.AssumptionCode = "SchedulingNotModelled"
 	// AssumeFits: new pods fit on this many nodes, although their other pods or the volumes of the new pods

@@ -58,7 +58,7 @@ type PodRow struct {
 	// absent if none
 	Unreadable []corev1.ResourceName `json:"unreadable,omitempty"`
 
-	// names of the PodDisruptionBudgets of its namespace that select it, sorted; absent if none does
+	// names of the PodDisruptionBudgets of its namespace that select it, sorted; absent if there are none
 	Budgets []string `json:"budgets,omitempty"`
 }
 

@@ -56,8 +56,7 @@ type NodeChange struct {
 type NodeChangeKind string
 
 const (
-	// NodeTaint: the nodes get a taint, replacing one with the same key and
-	// effect
+	// NodeTaint: the nodes get a taint, which replaces a taint with the same key and effect
 	NodeTaint   NodeChangeKind = "Taint"
 	NodeUntaint NodeChangeKind = "Untaint" // the nodes lose a taint
 	NodeLabel   NodeChangeKind = "Label"   // the nodes get a label
