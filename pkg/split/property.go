@@ -29,8 +29,8 @@ type Property struct {
 type Kind string
 
 const (
-	Architecture     Kind = "Architecture"            // the label `kubernetes.io/arch`, or the value that the kubelet reports
-	OperatingSystem  Kind = "OperatingSystem"         // the label `kubernetes.io/os`, or the value that the kubelet reports
+	Architecture     Kind = "Architecture"            // the label `kubernetes.io/arch`, or the kubelet's value
+	OperatingSystem  Kind = "OperatingSystem"         // the label `kubernetes.io/os`, or the kubelet's value
 	OSImage          Kind = "OSImage"                 // `status.nodeInfo.osImage`
 	KernelVersion    Kind = "KernelVersion"           // `status.nodeInfo.kernelVersion`
 	ContainerRuntime Kind = "ContainerRuntimeVersion" // `status.nodeInfo.containerRuntimeVersion`
