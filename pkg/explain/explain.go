@@ -302,8 +302,8 @@ type Pod struct {
 	Ready     bool                `json:"ready"`     // its Ready condition is True
 	Available bool                `json:"available"` // ready for minReadySeconds; a terminating pod can be available
 
-	// when it became available, or will if it stays ready; nil if it is not
-	// ready, or if its Ready time is unknown
+	// when it became available, or when it becomes available if it stays ready; nil if it is not ready, or if
+	// its Ready time is unknown
 	AvailableAt *time.Time      `json:"availableAt"`
 	Claim       daemonset.Claim `json:"claim"` // who owns it
 

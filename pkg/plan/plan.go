@@ -99,8 +99,8 @@ type Subject string
 const (
 	// SubjectNothing: no change was requested, and nothing is in progress: see `ifTemplateChanged`
 	SubjectNothing Subject = "Nothing"
-	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress; any
-	// requested change does not affect it
+	// SubjectRollout: the rollout in progress, or the creation and deletion of pods in progress. If a change
+	// was requested, it has no effect on this
 	SubjectRollout Subject = "Rollout"
 	SubjectChange  Subject = "Change" // a requested change
 	SubjectNew     Subject = "New"    // a DaemonSet that is not in the cluster yet
@@ -257,7 +257,7 @@ type Outcome struct {
 	// controller deletes unavailable pods regardless of the limit
 	Largest int `json:"largest"`
 
-	// `largest` without the nodes of `atOnce`: how many pods the limit allows at a time
+	// how many pods the limit allows at a time: `largest` without the nodes of `atOnce`
 	AtATime int `json:"atATime"`
 
 	// nodes that have no available pod even before their replacement: the controller deletes their pods
@@ -337,10 +337,11 @@ type Limit struct {
 	Steps   int `json:"steps"` // rolling-update steps
 
 	// whether it equals the limit before the change; a percentage is of the nodes after the change
-	Current  bool        `json:"current"`
-	Planned  bool        `json:"planned"`  // whether it equals the limit of this plan
-	Duration *Duration   `json:"duration"` // how long it takes to complete; nil as in `outcome`
-	Code     OutcomeCode `json:"code"`     // how it ends
+	Current bool `json:"current"`
+	Planned bool `json:"planned"` // whether it equals the limit of this plan
+	// how long the rollout takes to complete; nil in the same cases as in `outcome`
+	Duration *Duration   `json:"duration"`
+	Code     OutcomeCode `json:"code"` // how it ends
 }
 
 // Options are settings that override what a plan would measure or assume.
