@@ -31,8 +31,8 @@ type Problem struct {
 	// who is at fault; nil if the problem resolves by itself, or if its code shows who is at fault
 	Blame *Blame `json:"blame"`
 
-	// the properties that only the nodes of the failing pods have, including pods with other problems of the
-	// same kind; nil if none is known
+	// the properties that the nodes of the failing pods share and healthy nodes lack. Pods with other
+	// problems of the same kind also count as failing; nil if none is known
 	Common *Common `json:"common"`
 	// the facts that all of them share; `message` is from the first node, `availableAt` and `lastHeartbeat`
 	// are the latest

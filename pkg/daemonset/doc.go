@@ -1,6 +1,7 @@
-// Package daemonset implements the rules of kube-controller-manager's DaemonSet controller as pure functions:
-// New turns a Snapshot into a State, and State.Sync returns the actions of the controller in its next sync.
-// The package does no I/O, reads no clock, and contains no prose.
+// Package daemonset implements the rules of kube-controller-manager's DaemonSet
+// controller as pure functions: New turns a Snapshot into a State, and
+// State.Sync returns what the controller does in its next sync. The package
+// does no I/O, reads no clock, and contains no prose.
 //
 // The terms are those of the controller:
 //
