@@ -35,9 +35,8 @@ func newExplain(c *common) *cobra.Command {
 		GroupID: "inspect",
 		Long: paragraphs(`
 			Computes the status of a DaemonSet by its controller's rules and compares it with
-			the status that the controller reported: which nodes have no available pod and
-			why, what limits the rollout, what the cause is, and what to do. Nothing is
-			changed.
+			the reported status. Shows which nodes have no available pod and why, what limits
+			the rollout, and what to do. Changes nothing.
 
 			Without a NAME: one line for each DaemonSet in the namespace, worst first. NAME may
 			be NAMESPACE/NAME.
@@ -45,11 +44,12 @@ func newExplain(c *common) *cobra.Command {
 			NODES is a name, a comma-separated list of names, a pattern such as 'worker-*', or
 			a label selector such as pool=gpu.
 
-			--watch keeps the answer up to date until Ctrl-C or --timeout: as a screen on a
-			terminal, in lines elsewhere, and with -o json as a document a line.`),
+			--watch keeps the answer up to date until Ctrl-C or --timeout. On a terminal, it
+			redraws a screen; elsewhere, it prints lines. With -o json, it prints one document
+			per line.`),
 		Annotations: map[string]string{exitTable: exitStatusTable("2 to 5", `
-			If several statuses apply, or there are several DaemonSets, the first that
-			applies of 3, 4, 5, 2 is used.`,
+			If several statuses apply, or there are several DaemonSets, the status is the first
+			one in the order 3, 4, 5, 2.`,
 			row{"0", "answered: healthy, or waiting for you"},
 			row{"1", "error"},
 			row{"2", "progressing"},
@@ -59,7 +59,7 @@ func newExplain(c *common) *cobra.Command {
 			"\n\nExit status of --watch (2 to 5 only with --exit-code):\n" + table(
 			row{"0", "--timeout expired"},
 			row{"1", "error, or the DaemonSet was deleted"},
-			row{"2 to 5", "--timeout expired, with a status of the table above"})},
+			row{"2 to 5", "--timeout expired, and this status of the table above applies"})},
 		Example: c.program.examples(`
 			# Why is this rollout stuck?
 			kubectl ds explain -n kube-system node-agent

@@ -26,7 +26,7 @@ func exitStatusTable(withExitCode, note string, rows ...row) string {
 	if withExitCode != "" {
 		head += " (" + withExitCode + " only with --exit-code)"
 	}
-	rows = append(rows, row{strconv.Itoa(statusInterrupted), "interrupted, as by Ctrl-C"})
+	rows = append(rows, row{strconv.Itoa(statusInterrupted), "interrupted, for example by Ctrl-C"})
 	return strings.TrimRight(head+":\n"+table(rows...)+"\n"+paragraphs(note), "\n")
 }
 

@@ -44,27 +44,26 @@ func newHistory(c *common) *cobra.Command {
 		GroupID: "inspect",
 		Long: paragraphs(`
 			Lists the revisions of a DaemonSet, latest first: age, pods, and what changed. With
-			--all, notes show what the numbers hide: copies, pods whose revision is gone, and
-			what the next clean-up removes. Nothing is changed. Whether a rollout is stuck is
-			known with --from; otherwise explain says it.
+			--all, notes show copies, pods without a revision, and the revisions that the next
+			clean-up removes. Changes nothing. With --from, history also shows whether a rollout
+			is stuck; for a cluster, use explain.
 
 			Without a NAME, with several, with -A or -l: one line for each DaemonSet. NAME may
 			be NAMESPACE/NAME.
 
-			REVISION is a number; -1 for the revision before the latest, -2 for the one before
-			that; or, in --revision and --diff, live for the template that the DaemonSet has
-			now.
+			REVISION is a number. -1 is the revision before the latest, and -2 the one before
+			that. In --revision and --diff, live is the current template of the DaemonSet.
 
 			Literal values of environment variables may be secret: differences are reported
-			without values unless --show-values is given. The same holds for fields that the
-			API types do not list, which may be misspelled variables.
+			without values unless --show-values is given. The same applies to fields that the
+			API types do not list, because they may be misspelled variables.
 
 			--revision N with -o yaml, json, jsonpath or go-template prints a DaemonSet for
-			kubectl, with all its values. kubectl replace gives exactly that template; kubectl
-			apply removes only the fields that it applied before.
+			kubectl, with all its values. kubectl replace restores exactly that template;
+			kubectl apply removes only the fields that it applied before.
 
-			--diff A,B --unified compares what --revision A -o yaml and --revision B -o yaml
-			print. With --show-values, patch turns the first into the second.`),
+			--diff A,B --unified compares the outputs of --revision A -o yaml and --revision B
+			-o yaml. With --show-values, the diff is exact, so patch can apply it.`),
 		Annotations: map[string]string{exitTable: exitStatusTable("5",
 			"With --undo: the exit statuses of plan-rollout.",
 			row{"0", "answered"},

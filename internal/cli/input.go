@@ -59,7 +59,7 @@ func (in *inputFlags) addFlags(f *pflag.FlagSet) {
 	in.flags = f
 	f.StringArrayVar(&in.from, "from", nil, "read this file, directory, archive or - instead of a cluster; repeatable")
 	f.BoolVar(&in.readOptions.KeepGoing, "keep-going", false,
-		"leave out what is damaged; what depends on it is unknown")
+		"leave out damaged objects; results that depend on them are unknown")
 	f.StringVar(&in.now, "now", "", "current time (default: time of the snapshot), such as 2026-01-31T15:04:05Z")
 	f.StringVar(&in.version, "kubernetes-version", "",
 		"controller version whose rules apply, such as v1.37.1 (default: the server's)")

@@ -27,7 +27,7 @@ var conditions = []row{
 	{"lostNodes>N", "more than N nodes lose their pod because they are not eligible, immediately or in the rollout"},
 	{"strands>N", "more than N nodes lose their pod in the rollout because of a taint that the pod does not tolerate"},
 	{"unfit>N", "the new pod does not fit on more than N nodes, and preemption makes no room; implies --fit"},
-	{"replaces>N", "the controller replaces more than N pods; one that is only deleted does not count"},
+	{"replaces>N", "the controller replaces more than N pods; pods that are only deleted do not count"},
 	{"immediateDeletes>N", "more than N pods are deleted immediately: in the next step, or because their node is no " +
 		"longer eligible"},
 }
@@ -41,10 +41,10 @@ func newPlan(c *common) *cobra.Command {
 		Short:   "Forecast a rollout, or what a change would do",
 		GroupID: "inspect",
 		Long: paragraphs(`
-			Shows what the controller does next and every later step, until the rollout
-			completes or stalls: how many pods are replaced, how many at a time, how long it
-			takes, and which nodes block it. With a manifest or with flags that change
-			something, it shows what that change would do. Nothing is changed.
+			Shows the controller's next step and every later step, until the rollout completes
+			or stalls: how many pods it replaces, how many at a time, how long it takes, and
+			which nodes block it. With a manifest or with flags for a change, it shows the
+			effect of that change. It changes nothing.
 
 			Without a NAME: a plan for each DaemonSet of the manifests; or, without manifests,
 			one line for each DaemonSet in the namespace that has pending work or a node
@@ -54,23 +54,24 @@ func newPlan(c *common) *cobra.Command {
 			a label selector such as pool=gpu.
 
 			The controller picks pods at random, so the plan gives counts, not names. Durations
-			are ranges; the assumptions behind them are listed below the plan.
+			are ranges. The plan lists the assumptions for them.
 
-			A manifest is applied as the live object was: client-side, or server-side with the
-			same field manager. --server-side, --force-conflicts and --field-manager work as
-			in kubectl apply. An apply that conflicts with other field managers is an error.
+			The plan applies a manifest in the same way as the live object was applied:
+			client-side, or server-side with the same field manager. --server-side,
+			--force-conflicts and --field-manager work as in kubectl apply. An apply that
+			conflicts with other field managers is an error.
 
 			Literal values of environment variables may be secret: differences are reported
 			without values unless --show-values is given.
 
 			--watch follows a rollout until it completes, is stuck, or --timeout expires, and
-			reports whether each batch went as predicted: as a screen on a terminal, in lines
-			elsewhere, and with -o json as a document a line.`),
+			reports whether each batch went as predicted. On a terminal, it redraws a screen;
+			elsewhere, it prints lines. With -o json, it prints one document per line.`),
 		Annotations: map[string]string{
 			moreTable: "Conditions of --fail-on, separated by commas:\n" + table(conditions...),
 			exitTable: exitStatusTable("2 to 5", `
-				If several statuses apply, or there are several DaemonSets, the first that
-				applies of 6, 3, 4, 5, 2 is used.`,
+				If several statuses apply, or there are several DaemonSets, the status is the first
+				one in the order 6, 3, 4, 5, 2.`,
 				row{"0", "answered: nothing to do, would complete, or waiting for you"},
 				row{"1", "error"},
 				row{"2", "a rollout is in progress"},

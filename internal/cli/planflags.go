@@ -95,7 +95,7 @@ func (c *changeFlags) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&c.add, "add-nodes", 0, "add N nodes modeled on --like")
 	f.StringVar(&c.like, "like", "", "node that --add-nodes copies")
 
-	f.StringVar(&c.groupBy, "group-by", "", "count per value of this node label what one step affects")
+	f.StringVar(&c.groupBy, "group-by", "", "show the effect of one step by the values of this label")
 	f.DurationVar(&c.start, "start", 0, "time until a new pod is Ready (default: measured from existing pods)")
 	f.DurationVar(&c.termination, "termination", 0, "time until a deleted pod is gone (default: its grace period)")
 	f.Float64Var(&c.requestRate, "request-rate", 0, "controller's requests per second (default 20)")

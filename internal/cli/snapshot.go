@@ -24,48 +24,47 @@ func newSnapshot(c *common) *cobra.Command {
 	o := &snapshotOptions{inputFlags: &inputFlags{common: c, command: "snapshot"}}
 	cmd := &cobra.Command{
 		Use:     "snapshot NAME...",
-		Short:   "Write a DaemonSet's state as JSON, to be read with --from",
+		Short:   "Write a DaemonSet's state as JSON, for --from",
 		GroupID: "inspect",
 		Long: paragraphs(`
 			Writes a JSON document for each DaemonSet to standard output: the DaemonSet, its
 			revisions, pods and events, the PodDisruptionBudgets that select its pods, and all
-			nodes. Every command gives the same answer from them with --from. NAME may be
-			NAMESPACE/NAME; -A or -l in its place takes all DaemonSets, or those with some
-			labels. Images of nodes, annotations of nodes, those of pods that do not say who changed
-			the pod at admission, and managed fields other than the DaemonSet's are left out.
+			nodes. With --from, every command gives the same answer from it. NAME may be
+			NAMESPACE/NAME. Instead of NAME, use -A for all DaemonSets, or -l for those with
+			some labels. The output leaves out images and annotations of nodes, most annotations
+			of pods, and all managed fields except those of the DaemonSet.
 
-			It also has what the API server checks when a pod is created: the namespace with
-			its ResourceQuotas and LimitRanges, the PriorityClasses, the ServiceAccount and
-			RuntimeClass of the template, and the names of the webhooks and admission policies
-			that may reject or change the pod; and of the ConfigMaps, Secrets and
-			PersistentVolumeClaims that the template refers to, whether they exist, and the
-			names of their keys; and the PersistentVolumes of these claims. Where the controller does
-			nothing, it has who holds the Lease of kube-controller-manager. It has a row for each
-			other pod on the nodes where a pod of the DaemonSet is not scheduled, on those that
-			get a pod and have none, on those where the new pod takes more or something else
-			than the one it replaces, and with --fit on all nodes: namespace, name, node,
-			priority, start time, requests, host ports and PodDisruptionBudgets, and nothing
-			else of it.
+			It also has the objects that the API server checks when a pod is created: the
+			namespace, its ResourceQuotas and LimitRanges, the PriorityClasses, and the
+			template's ServiceAccount and RuntimeClass. It names the webhooks and admission
+			policies that may reject or change the pod. For the ConfigMaps, Secrets and
+			PersistentVolumeClaims that the template refers to, it has the names of their keys
+			and whether they exist, and the PersistentVolumes of the claims. If the controller
+			does nothing, it has the holder of the Lease of kube-controller-manager. It lists
+			the other pods on nodes where a pod is not scheduled or missing, or where the new
+			pod requests different resources than the old one; with --fit, on all nodes. For
+			each of these pods, it has only the namespace, name, node, priority, start time,
+			requests, host ports and PodDisruptionBudgets.
 
-			Literal values of environment variables may be secret: each is replaced by a
-			digest, in pod templates, revisions, and annotations that hold a copy of them. So
-			is a field that the API types do not list. A message of an event or a container
-			that quotes such a value has <hidden> in its place. Equal values have equal digests
-			within one file only; the key of the digests is stored nowhere. With --show-values
-			they are written as they are, and manifests can be compared with all of them.
+			Literal values of environment variables may be secret. A digest replaces each of
+			them in pod templates, revisions, and annotations that hold a copy. A digest also
+			replaces fields that the API types do not list. In messages of events and
+			containers, <hidden> replaces such a value. Equal values have equal digests only
+			within one file, because the key of the digests is not stored. With --show-values,
+			the output has the real values, so a plan can compare them with a manifest.
 
-			Without --redact, names, labels, taints, arguments, other annotations and other
-			messages are written as they are: read the file before you send it to anybody. So are
-			the controller's template hashes, in labels and names of revisions. They are computed
-			from the values, so whoever has the file can confirm a guess, and can find a weak value
-			such as a short password.
+			Without --redact, the output has the real names, labels, taints, arguments, other
+			annotations and other messages. Read the file before you send it to anybody. It also
+			has the controller's template hashes, in labels and names of revisions. The
+			controller computes them from the values, so anybody with the file can confirm a
+			guess, and can find a weak value such as a short password.
 
-			With --redact, stand-ins such as node-07, image-2:tag-1 and text-5 replace the names of
-			all objects, containers, images, volumes and variables, the keys of labels and taints that
-			are not Kubernetes' own, the values, UIDs, addresses, hashes, commands, arguments,
-			paths and annotations. Equal names get equal stand-ins, which sort as the names do, so
-			every command gives the same answer, with the names replaced. Of messages the sentences
-			stay that Kubernetes' own programs are known to say; <hidden> replaces the rest.
+			With --redact, stand-ins such as node-07, image-2:tag-1 and text-5 replace the names
+			of all objects, containers, images, volumes and variables, the keys of labels and
+			taints that are not Kubernetes' own, the values, UIDs, addresses, hashes, commands,
+			arguments, paths and annotations. Equal names get equal stand-ins, which sort in the
+			same order, so every command gives the same answer. In messages, the known sentences
+			of Kubernetes' own programs stay, and <hidden> replaces the rest.
 
 			What stays is in lists, and nothing else does: numbers, times, amounts and versions,
 			also where they are the tag of an image; words of Kubernetes such as phases and
@@ -84,7 +83,7 @@ func newSnapshot(c *common) *cobra.Command {
 			kubectl ds snapshot -A > all.json
 			kubectl ds explain -A --from all.json
 
-			# For somebody who is not to learn any name; names.jsonl stays with you
+			# To share without revealing names; keep names.jsonl
 			kubectl ds snapshot node-agent --redact --redact-map names.jsonl > send.json
 			grep node-07 names.jsonl`),
 		ValidArgsFunction: c.completionFunc(nameChoices),

@@ -13,7 +13,7 @@ import (
 
 const (
 	columns  = 120 // maximum width of a line, with 4 columns per tab
-	mostWide = 150 // number of lines that may be wider, such as regular expressions
+	mostWide = 140 // number of lines that may be wider, such as regular expressions
 	mostCode = 6000
 	mostFile = 25
 )
