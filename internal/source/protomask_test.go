@@ -89,8 +89,8 @@ func TestWireMarks(t *testing.T) {
 			t.Errorf("pod %d has a map of its own", i)
 		}
 	}
-	if len(reader.Known) != 1 {
-		t.Errorf("%d kinds of pods", len(reader.Known))
+	if reader.Known.Len() != 1 {
+		t.Errorf("%d kinds of pods", reader.Known.Len())
 	}
 }
 
@@ -141,21 +141,22 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 // TestChanged checks that a change of a node or a pod in a watch is the same if only its kept fields are decoded, and
 // that client-go decodes all other changes.
 func TestChanged(t *testing.T) {
+	changes := api.NewChanges()
 	for i := range cases.Of(100) {
-		testChanged(t, i, &corev1.Node{}, &corev1.Node{}, "Node")
-		testChanged(t, i, &corev1.Pod{}, &corev1.Pod{}, "Pod")
+		testChanged(t, changes, i, &corev1.Node{}, &corev1.Node{}, "Node")
+		testChanged(t, changes, i, &corev1.Pod{}, &corev1.Pod{}, "Pod")
 	}
 	for _, tt := range []struct{ raw, why string }{
 		{"", "nothing"}, {`{"kind":"Node","apiVersion":"v1"}`, "JSON"}, {"k8s\x00\xff", "damaged"},
 		{string(inProtobuf(t, &corev1.ConfigMap{}, "ConfigMap")), "another kind"},
 	} {
-		if o, _ := api.Changed([]byte(tt.raw)); o != nil {
+		if o, _ := changes.Of([]byte(tt.raw)); o != nil {
 			t.Errorf("%s: %v", tt.why, o)
 		}
 	}
 }
 
-func testChanged(t *testing.T, seed int, o, whole runtime.Object, kind string) {
+func testChanged(t *testing.T, changes *api.Changes, seed int, o, whole runtime.Object, kind string) {
 	filler(int64(seed)).Fill(o)
 	mark(seed, o)
 	raw := inProtobuf(t, o.(interface{ Marshal() ([]byte, error) }), kind)
@@ -163,7 +164,7 @@ func testChanged(t *testing.T, seed int, o, whole runtime.Object, kind string) {
 	must(t, err)
 	must(t, whole.(interface{ Unmarshal([]byte) error }).Unmarshal(obj))
 	object.Strip(whole)
-	got, gvk := api.Changed(raw)
+	got, gvk := changes.Of(raw)
 	if got == nil || gvk.Kind != kind {
 		t.Fatalf("%d: %v is no %s", seed, gvk, kind)
 	}

@@ -56,7 +56,7 @@ func TestImports(t *testing.T) {
 		{
 			why: "beside Go's library and what becomes a part of it, of Kubernetes, the rules need its types, the scheduler's own matching of node affinity, sum of requests and features that a pod needs, and the library of the Pod Security levels, and nothing else",
 			who: own("pkg/..."), standard: true,
-			only: append(own("pkg/..."),
+			only: append(own("pkg/...", "internal/intern"),
 				"k8s.io/api/...", "k8s.io/apimachinery/...", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity", "k8s.io/component-helpers/resource",
 				"k8s.io/component-helpers/nodedeclaredfeatures", "k8s.io/component-helpers/nodedeclaredfeatures/types",
 				"k8s.io/pod-security-admission/api", "k8s.io/pod-security-admission/policy",
@@ -65,7 +65,7 @@ func TestImports(t *testing.T) {
 		},
 		{
 			why: "a Snapshot knows nothing of what is made of it; a template, which revisions hold, is a part of it",
-			who: own("pkg/snapshot"), project: true, only: own("pkg/template", "pkg/hide"),
+			who: own("pkg/snapshot"), project: true, only: own("pkg/template", "pkg/hide", "internal/intern"),
 			breach: func(p *project) { p.edge("pkg/snapshot", module+"/pkg/daemonset") },
 		},
 		{
@@ -179,13 +179,18 @@ func TestImports(t *testing.T) {
 			breach: func(p *project) { p.source("pkg/forecast", ``) },
 		},
 		{
+			why: "it stores equal values of any type, so it depends on no type of the project",
+			who: own("internal/intern"), project: true, only: nil,
+			breach: func(p *project) { p.edge("internal/intern", module+"/pkg/snapshot") },
+		},
+		{
 			why: "whether a text is no object stands in the text",
 			who: own("internal/source/prose"), project: true, only: nil,
 			breach: func(p *project) { p.edge("internal/source/prose", module+"/internal/source") },
 		},
 		{
 			why: "an object is read from its text, wherever that comes from",
-			who: own("internal/source/object"), project: true, only: own("pkg/snapshot", "pkg/template"),
+			who: own("internal/source/object"), project: true, only: own("pkg/snapshot", "pkg/template", "internal/intern"),
 			breach: func(p *project) { p.edge("internal/source/object", module+"/internal/source") },
 		},
 		{
@@ -202,7 +207,7 @@ func TestImports(t *testing.T) {
 		{
 			why: "one request is bounded and read, whoever sends it",
 			who: own("internal/source/api"), project: true,
-			only:   own("pkg/snapshot", "internal/source", "internal/source/document", "internal/source/object"),
+			only:   own("pkg/snapshot", "internal/intern", "internal/source", "internal/source/document", "internal/source/object"),
 			breach: func(p *project) { p.edge("internal/source/api", module+"/internal/source/cluster") },
 		},
 		{

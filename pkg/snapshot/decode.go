@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/intern"
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
@@ -42,7 +43,7 @@ func Decode(data []byte) (*Snapshot, error) {
 // get these.
 func DecodeFrom(dec *jsontext.Decoder) (*Snapshot, error) {
 	var d document
-	if err := jsonv2.UnmarshalDecode(dec, &d, Sharing()); err != nil {
+	if err := jsonv2.UnmarshalDecode(dec, &d, Sharing(nil)); err != nil {
 		return nil, err
 	}
 	return d.checked()
@@ -79,13 +80,15 @@ func (d *document) checked() (*Snapshot, error) {
 // Sharing returns options with which encoding/json/v2 decodes API objects as
 // the API's own decoder does, or fails. Objects decoded with the same options
 // share equal values. Do not modify them.
-func Sharing() jsonv2.Options {
-	words := &interner{held: map[string]string{}}
-	within := jsonv2.JoinUnmarshalers(jsonv2.UnmarshalFromFunc(readTime), jsonv2.UnmarshalFromFunc(words.readLabels))
+//
+// If then is not nil, Sharing applies it to the containers of a pod before pods
+// share them. Use [StripContainers] for pods that you strip.
+func Sharing(then func([]corev1.Container) []corev1.Container) jsonv2.Options {
+	within := jsonv2.JoinUnmarshalers(jsonv2.UnmarshalFromFunc(readTime), cachedLabels())
 	alone := jsonv2.JoinOptions(jsonv2.RejectUnknownMembers(true), jsonv2.WithUnmarshalers(within))
 	return jsonv2.JoinOptions(alone, jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(within,
-		cached[corev1.ResourceList](alone), cached[[]corev1.Container](alone), cached[[]metav1.OwnerReference](alone),
-		cached[[]corev1.Taint](alone),
+		cached[corev1.ResourceList](alone, nil), cached(alone, then), cached[[]metav1.OwnerReference](alone, nil),
+		cached[[]corev1.Taint](alone, nil),
 		exactLists[corev1.Node](), exactLists[corev1.Pod](), exactLists[corev1.NodeCondition](),
 		exactLists[corev1.PodCondition](),
 		exactLists[corev1.ContainerStatus](),
@@ -93,42 +96,58 @@ func Sharing() jsonv2.Options {
 }
 
 // cached returns an unmarshaler for a type whose values are often equal, such as
-// the containers of the pods of a revision. Equal values are decoded once.
-func cached[T any](how jsonv2.Options) *jsonv2.Unmarshalers {
-	return jsonv2.UnmarshalFromFunc((&textCache[T]{how: how}).read)
+// the containers of the pods of a revision. Equal values are decoded once. If
+// then is not nil, cached applies it to each value before objects share it.
+func cached[T any](how jsonv2.Options, then func(T) T) *jsonv2.Unmarshalers {
+	var values intern.Cache[T]
+	return jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, into *T) error {
+		text, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		*into, err = values.Of(text, func() (v T, err error) {
+			if err = jsonv2.Unmarshal(text, &v, how); err == nil && then != nil {
+				v = then(v)
+			}
+			return v, err
+		})
+		return err
+	})
 }
 
-// textCache caches the values of the last few different texts.
-type textCache[T any] struct {
-	how jsonv2.Options
-
-	sync.Mutex
-	texts  [][]byte
-	values []T
+// cachedLabels returns an unmarshaler for maps of strings. Objects share short
+// maps. Long maps, those of nodes, are never equal and share only their strings.
+func cachedLabels() *jsonv2.Unmarshalers {
+	const short = 512 // bytes
+	var values intern.Cache[map[string]string]
+	return jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, into *map[string]string) error {
+		if d.PeekKind() != '{' {
+			return errors.ErrUnsupported
+		}
+		text, err := d.ReadValue()
+		switch {
+		case err != nil:
+			return err
+		case len(text) > short:
+			*into, err = decodeLabels(text)
+		default:
+			*into, err = values.Of(text, func() (map[string]string, error) { return decodeLabels(text) })
+		}
+		return err
+	})
 }
 
-const mostAlike = 16
-
-// read decodes a value, or copies the cached one if its text is cached.
-func (a *textCache[T]) read(d *jsontext.Decoder, into *T) error {
-	text, err := d.ReadValue()
-	if err != nil {
-		return err
+// decodeLabels decodes a map of the exact size.
+func decodeLabels(text jsontext.Value) (map[string]string, error) {
+	var read map[string]string
+	err := jsonv2.Unmarshal(text, &read)
+	all := make(map[string]string, len(read))
+	for key, value := range read {
+		intern.Text(&key)
+		intern.Text(&value)
+		all[key] = value
 	}
-	a.Lock()
-	defer a.Unlock()
-	if known := slices.IndexFunc(a.texts, func(t []byte) bool { return bytes.Equal(t, text) }); known >= 0 {
-		*into = a.values[known]
-		return nil
-	}
-	if err := jsonv2.Unmarshal(text, into, a.how); err != nil {
-		return err
-	}
-	if len(a.texts) == mostAlike {
-		a.texts, a.values = a.texts[:mostAlike-1], a.values[:mostAlike-1]
-	}
-	a.texts, a.values = slices.Insert(a.texts, 0, bytes.Clone(text)), slices.Insert(a.values, 0, *into)
-	return nil
+	return all, err
 }
 
 // exactLists returns an unmarshaler for lists that allocates a list of the exact
@@ -192,97 +211,7 @@ func Append[T any](all, more []T) []T {
 //go:noinline
 func appendStep[T any](all, more []T) []T { return append(all, more...) }
 
-// interner interns strings that many objects contain.
-type interner struct {
-	sync.Mutex
-	held   map[string]string
-	recent []labelPairs // the last few different ones that are short
-}
-
-// labelPairs is a decoded map, with its keys and values in the order of the
-// text.
-type labelPairs struct {
-	pairs []string
-	read  map[string]string
-}
-
-// of returns the string of a JSON value.
-func (w *interner) of(quoted jsontext.Value) (string, error) {
-	const most, longest = 10_000, 256 // frequent strings appear early
-	if quoted.Kind() != '"' {
-		return "", errors.ErrUnsupported
-	}
-	if bytes.IndexByte(quoted, '\\') >= 0 {
-		text, err := jsontext.AppendUnquote(nil, quoted)
-		return string(text), err
-	}
-	text := quoted[1 : len(quoted)-1]
-	w.Lock()
-	defer w.Unlock()
-	known, is := w.held[string(text)]
-	if !is {
-		known = string(text)
-		if len(w.held) < most && len(known) <= longest {
-			w.held[known] = known
-		}
-	}
-	return known, nil
-}
-
-// readLabels decodes a map of labels with the exact size, or returns a cached
-// one.
-func (w *interner) readLabels(d *jsontext.Decoder, into *map[string]string) error {
-	if d.PeekKind() != '{' {
-		return errors.ErrUnsupported
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	var room [32]string
-	pairs := room[:0]
-	for d.PeekKind() != '}' {
-		quoted, err := d.ReadValue()
-		if err != nil {
-			return err
-		}
-		text, err := w.of(quoted)
-		if err != nil {
-			return err
-		}
-		pairs = append(pairs, text)
-	}
-	*into = w.mapOf(pairs)
-	_, err := d.ReadToken()
-	return err
-}
-
-// mapOf returns a map with the given keys and values. If it is short, an equal
-// cached map is used; long maps, those of nodes, are never equal.
-func (w *interner) mapOf(pairs []string) map[string]string {
-	const longest = 2 * 8
-	w.Lock()
-	defer w.Unlock()
-	if len(pairs) <= longest {
-		same := func(l labelPairs) bool { return slices.Equal(l.pairs, pairs) }
-		if known := slices.IndexFunc(w.recent, same); known >= 0 {
-			return w.recent[known].read
-		}
-	}
-	all := make(map[string]string, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		all[pairs[i]] = pairs[i+1]
-	}
-	if len(pairs) <= longest {
-		if len(w.recent) == mostAlike {
-			w.recent = w.recent[:mostAlike-1]
-		}
-		w.recent = slices.Insert(w.recent, 0, labelPairs{slices.Clone(pairs), all})
-	}
-	return all
-}
-
-// readTime decodes a time as the API server writes it. The decoder of
-// metav1.Time copies it twice.
+// readTime reads a time as the API server writes it, of which metav1.Time makes two copies.
 func readTime(d *jsontext.Decoder, into *metav1.Time) error {
 	if d.PeekKind() != '"' {
 		return errors.ErrUnsupported

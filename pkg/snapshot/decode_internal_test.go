@@ -106,8 +106,8 @@ func TestDecodeMany(t *testing.T) {
 	if whole, err := want.checked(); err != nil || !reflect.DeepEqual(whole, got) {
 		t.Errorf("%v (-encoding/json +in parts):\n%.3000s", err, cmp.Diff(whole, got))
 	}
-	if a, b := &got.Pods[0].Spec.Containers[0], &got.Pods[19*18].Spec.Containers[0]; a == b || &got.Pods[1].Spec.Containers[0] == &got.Pods[2].Spec.Containers[0] {
-		t.Error("containers are shared that are not the same, or no more remembered")
+	if a, b := &got.Pods[0].Spec.Containers[0], &got.Pods[19*18].Spec.Containers[0]; a != b || &got.Pods[1].Spec.Containers[0] == &got.Pods[2].Spec.Containers[0] {
+		t.Error("the same containers are not shared, or others are")
 	}
 	if cap(got.Pods) != len(got.Pods) || cap(got.Pods[49].Status.Conditions) != len(got.Pods[49].Status.Conditions) {
 		t.Error("a list has room for more")

@@ -56,8 +56,8 @@ func StripPod(p *corev1.Pod) {
 	counted := resized(p)
 	spec := corev1.PodSpec{
 		NodeName:       p.Spec.NodeName,
-		Containers:     stripContainers(p.Spec.Containers),
-		InitContainers: stripContainers(p.Spec.InitContainers),
+		Containers:     StripContainers(p.Spec.Containers),
+		InitContainers: StripContainers(p.Spec.InitContainers),
 
 		TerminationGracePeriodSeconds: p.Spec.TerminationGracePeriodSeconds,
 
@@ -243,9 +243,9 @@ func stripStatuses(cs []corev1.ContainerStatus, counted bool) {
 	}
 }
 
-// stripContainers returns the containers with only the fields that StripPod
+// StripContainers returns the containers with only the fields that StripPod
 // keeps; it returns cs itself if they have no others.
-func stripContainers(cs []corev1.Container) []corev1.Container {
+func StripContainers(cs []corev1.Container) []corev1.Container {
 	if cs != nil && !slices.ContainsFunc(cs, func(c corev1.Container) bool { return !isStripped(&c) }) {
 		return cs
 	}

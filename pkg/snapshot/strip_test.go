@@ -86,7 +86,7 @@ func TestStripPod(t *testing.T) {
 	} {
 		p := corev1.Pod{Spec: tt.pod}
 		StripPod(&p)
-		tt.want.Containers, tt.want.InitContainers = stripContainers(tt.want.Containers), stripContainers(nil)
+		tt.want.Containers, tt.want.InitContainers = StripContainers(tt.want.Containers), StripContainers(nil)
 		if diff := cmp.Diff(tt.want, p.Spec); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.why, diff)
 		}

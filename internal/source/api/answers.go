@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -25,24 +26,31 @@ func RestClient(config *rest.Config, client *http.Client, gv schema.GroupVersion
 	if gv.Group == "" {
 		c.APIPath = "/api"
 	}
-	c.NegotiatedSerializer = answers{rest.CodecFactoryForGeneratedClient(APIScheme(), apiCodecs()).WithoutConversion()}
+	c.NegotiatedSerializer = answers{
+		rest.CodecFactoryForGeneratedClient(APIScheme(), apiCodecs()).WithoutConversion(), NewChanges()}
 	return rest.RESTClientForConfigAndClient(c, client)
 }
 
-type answers struct{ runtime.NegotiatedSerializer }
+type answers struct {
+	runtime.NegotiatedSerializer
+	changes *Changes
+}
 
 func (a answers) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
-	return answer{a.NegotiatedSerializer.DecoderToVersion(d, gv)}
+	return answer{a.NegotiatedSerializer.DecoderToVersion(d, gv), a.changes}
 }
 
 // answer decodes one object in a response. It rejects damaged objects and objects of another kind than the requested
 // one. client-go's own decoder accepts an object without a kind as any kind. Paged decodes lists.
-type answer struct{ runtime.Decoder }
+type answer struct {
+	runtime.Decoder
+	changes *Changes
+}
 
 func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object,
 	*schema.GroupVersionKind, error) {
 	if into == nil { // the caller expects no type: this is a change from a watch, or an error
-		if o, kind := Changed(raw); o != nil {
+		if o, kind := a.changes.Of(raw); o != nil {
 			return o, kind, nil
 		}
 		return a.Decoder.Decode(raw, defaults, into)
@@ -64,47 +72,44 @@ func (a answer) Decode(raw []byte, defaults *schema.GroupVersionKind, into runti
 	return into, nil, nil
 }
 
-// Changed decodes the kept fields of a node or a pod in protobuf. In a large cluster 17 nodes per second update their
-// status, and each update lists all images of the node. Changed returns nil for other kinds and for damaged objects.
-func Changed(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
+// Changes decodes the nodes and pods in the events of a watch. Objects share equal values. Changes is safe for
+// concurrent use.
+type Changes struct {
+	mutex sync.Mutex
+	nodes *wireReader[corev1.Node, *corev1.Node]
+	pods  *wireReader[corev1.Pod, *corev1.Pod]
+}
+
+// NewChanges returns a decoder for the watches of one client.
+func NewChanges() *Changes {
+	return &Changes{nodes: NewWireReader[corev1.Node](KeptWire[corev1.Node]()),
+		pods: NewWireReader[corev1.Pod](KeptWire[corev1.Pod]())}
+}
+
+// Of decodes the kept fields of a node or a pod in protobuf. In a large cluster 17 nodes per second update their
+// status, and each update lists all images of the node. Of returns nil for other kinds and for damaged objects.
+func (c *Changes) Of(raw []byte) (runtime.Object, *schema.GroupVersionKind) {
 	if !bytes.HasPrefix(raw, protobufPrefix) {
 		return nil, nil
 	}
 	kind, _, raw, err := Described(raw)
+	if err != nil {
+		return nil, nil
+	}
 	gvk := schema.FromAPIVersionAndKind(kind.APIVersion, kind.Kind)
-	switch {
-	case err != nil:
-	case gvk == corev1.SchemeGroupVersion.WithKind("Node"):
-		if o := (&corev1.Node{}); readChanged(nodeReader, raw, o) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	switch gvk {
+	case corev1.SchemeGroupVersion.WithKind("Node"):
+		if o := (&corev1.Node{}); c.nodes.Read(raw, o) == nil {
 			return o, &gvk
 		}
-	case gvk == corev1.SchemeGroupVersion.WithKind("Pod"):
-		if o := (&corev1.Pod{}); readChanged(podReader, raw, o) {
+	case corev1.SchemeGroupVersion.WithKind("Pod"):
+		if o := (&corev1.Pod{}); c.pods.Read(raw, o) == nil {
 			return o, &gvk
 		}
 	}
 	return nil, nil
-}
-
-// The readers of changes from watches. A reader decodes fields with the same value in many objects only once.
-var (
-	nodeReader = make(chan *wireReader[corev1.Node, *corev1.Node], 1)
-	podReader  = make(chan *wireReader[corev1.Pod, *corev1.Pod], 1)
-)
-
-func readChanged[T any, P OneOf[T]](last chan *wireReader[T, P], raw []byte, o P) bool {
-	var r *wireReader[T, P]
-	select {
-	case r = <-last:
-	default:
-		r = NewWireReader[T, P](KeptWire[T]())
-	}
-	ok := r.Read(raw, o) == nil
-	select {
-	case last <- r:
-	default:
-	}
-	return ok
 }
 
 // decodeRequested decodes a response into into. It returns an error if the response is not a complete object of the

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-ds/kubectl-ds/internal/intern"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
@@ -182,24 +183,15 @@ func closed(in []byte, at, tag int, mayLack bool) []byte {
 type wireReader[T any, P OneOf[T]] struct {
 	kept    func(raw []byte) *ProtoMask
 	Parts   Parts
-	Known   map[string]P    // objects decoded from Common, by its bytes
+	Known   intern.Cache[P] // objects decoded from Common, by its bytes
 	Repeats map[string]bool // Common and Aside of objects in which Aside adds nothing
 	key     []byte          // buffer for a key of Repeats
-	words   object.Words
 }
 
 // NewWireReader returns a reader that decodes the fields that kept selects.
 func NewWireReader[T any, P OneOf[T]](kept func(raw []byte) *ProtoMask) *wireReader[T, P] {
-	return &wireReader[T, P]{kept: kept, Known: map[string]P{}, Repeats: map[string]bool{}, words: object.Words{}}
+	return &wireReader[T, P]{kept: kept, Repeats: map[string]bool{}}
 }
-
-// mostCommon limits the values of Common that a reader remembers for one list. There is one value for each revision
-// of the pods, and one for each shape of the nodes. Objects with a value beyond the limit do not share it. The reader
-// does not remember a value of more than longestCommon bytes either, because the caller may not keep the object.
-const (
-	mostCommon    = 1000
-	longestCommon = 32 << 10 // bytes
-)
 
 // Read decodes the kept fields of raw into o, and overwrites the object that o had before. o shares memory with other
 // objects: do not modify it.
@@ -215,7 +207,7 @@ func (r *wireReader[T, P]) Read(raw []byte, o P) error {
 		return errDamaged
 	}
 	err := r.make(o)
-	if object.Strip(o); err == nil && len(r.Repeats) < mostCommon && len(r.key) <= longestCommon && repeatsSpec(o) {
+	if object.Strip(o); err == nil && len(r.Repeats) < intern.Most && len(r.key) <= intern.Longest && repeatsSpec(o) {
 		r.Repeats[string(r.key)] = true
 	}
 	return err
@@ -241,20 +233,16 @@ func repeatsSpec(o any) bool {
 
 // make decodes the parts into o.
 func (r *wireReader[T, P]) make(o P) error {
-	*o = *new(T)
-	if with := r.Known[string(r.Parts.Common)]; with != nil {
-		*o = *with
-	} else {
-		if err := Unpack(r.Parts.Common, o, true); err != nil {
-			return err
-		}
-		if len(r.Known) < mostCommon && len(r.Parts.Common) <= longestCommon {
-			with := P(new(T))
-			object.Strip(o)
-			*with = *o
-			r.Known[string(r.Parts.Common)] = with
-		}
+	with, err := r.Known.Of(r.Parts.Common, func() (P, error) {
+		with := P(new(T))
+		err := Unpack(r.Parts.Common, with, true)
+		object.Strip(with)
+		return with, err
+	})
+	if err != nil {
+		return err
 	}
+	*o = *with
 	reserve(o, &r.Parts.sizes)
 	if err := Unpack(r.Parts.Own, o, true); err != nil {
 		return err
@@ -262,7 +250,7 @@ func (r *wireReader[T, P]) make(o P) error {
 	if !r.label(o) {
 		return errDamaged
 	}
-	r.words.Share(o)
+	object.Share(o)
 	return nil
 }
 
@@ -298,7 +286,10 @@ func (r *wireReader[T, P]) label(o P) bool {
 		if !ok {
 			return false
 		}
-		labels[r.words.Of(key)] = r.words.Of(value)
+		name, text := string(key), string(value)
+		intern.Text(&name)
+		intern.Text(&text)
+		labels[name] = text
 	}
 	o.SetLabels(labels)
 	return true

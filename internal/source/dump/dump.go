@@ -55,7 +55,6 @@ type Dump struct {
 	pages         api.Readings
 	Objects       int
 	Sums          *document.Sums
-	sharer        *object.Sharer // shares equal values among nodes and pods
 
 	// not read
 	skipped        []string // files
@@ -90,7 +89,7 @@ type Dump struct {
 
 func New(how ReadOptions) *Dump {
 	how.Most = cmp.Or(how.Most, source.DefaultMaxInput)
-	d := &Dump{options: how, Sums: document.NewSums(), sharer: object.NewSharer(), Lost: map[snapshot.What][]string{},
+	d := &Dump{options: how, Sums: document.NewSums(), Lost: map[snapshot.What][]string{},
 		logs: map[document.LogOf][]logPlace{}, Gathers: map[string]map[string]*Gathered{}, folders: map[string]bool{},
 		Referable: part.Referable{}, snapshots: map[source.Ref]*snapshot.Snapshot{}, attached: map[string][]string{},
 		Kinds: map[string]int{}, inferredKinds: map[string]int{}, unknownKinds: map[string]bool{},
@@ -162,7 +161,6 @@ func (d *Dump) add(p location, o object.Object) error {
 		if o.Attached != nil {
 			d.attached[o.Is.GetName()] = o.Attached
 		}
-		d.sharer.Share(o.Is)
 		if o.Kind.Kind != d.lastKind { // usually the first object of the next kind
 			for _, s := range d.stores {
 				s.compact(true)
@@ -300,7 +298,6 @@ func (d *Dump) Finish(paths []string, clock func() time.Time) error {
 		slices.Collect(maps.Values(d.admission.stores()))) {
 		s.compact(false)
 	}
-	d.sharer = nil
 	d.noteUnread()
 	if len(d.removedAPIs) > 0 && len(d.daemonSets.Items) == 0 {
 		return d.removedAPIs[0]

@@ -134,6 +134,7 @@ func Decode(raw []byte, list metav1.TypeMeta) (Object, error) {
 	} else {
 		Strip(o.Is)
 	}
+	Share(o.Is)
 	for _, m := range o.Is.GetManagedFields() {
 		if m.FieldsV1 != nil {
 			m.FieldsV1.SetRawBytes(compact(m.FieldsV1.GetRawBytes()))

@@ -150,7 +150,7 @@ func decodeMasked(raw []byte, kind metav1.TypeMeta) metav1.Object {
 
 // sharing returns options of encoding/json/v2 that accept only JSON that the API's decoder accepts. If they reject an
 // object, the program asks the API's decoder. Decoded objects share equal values.
-var sharing = sync.OnceValue(snapshot.Sharing)
+var sharing = sync.OnceValue(func() jsonv2.Options { return snapshot.Sharing(snapshot.StripContainers) })
 
 var maskBuffers = make(chan []byte, 8) // reused buffers, because Unmarshal copies what it keeps
 
