@@ -1,7 +1,6 @@
 package source_test
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"reflect"
@@ -182,72 +181,6 @@ func inProtobuf(t *testing.T, o interface{ Marshal() ([]byte, error) }, kind str
 	around, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: kind}, Raw: raw}).Marshal()
 	must(t, err)
 	return append([]byte("k8s\x00"), around...)
-}
-
-// TestWireRepeats checks that the parts of a pod's status that repeat its spec are not decoded again for later pods,
-// unless the status has more.
-func TestWireRepeats(t *testing.T) {
-	amount := func(text string) corev1.ResourceList {
-		return corev1.ResourceList{"cpu": resource.MustParse(text), "memory": resource.MustParse("1Gi")}
-	}
-	pod := func(change func(*corev1.Pod)) *corev1.Pod {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "ns"}, Spec: corev1.PodSpec{NodeName: "n1"}}
-		for _, name := range []string{"a", "b"} {
-			cpu := map[string]string{"a": "1", "b": "2"}[name]
-			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: name, Resources: corev1.ResourceRequirements{Requests: amount(cpu)}})
-			p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, corev1.ContainerStatus{
-				Name: name, AllocatedResources: amount(cpu), Resources: &corev1.ResourceRequirements{Requests: amount(cpu)},
-			})
-		}
-		if change != nil {
-			change(p)
-		}
-		return p
-	}
-	for _, tt := range []struct {
-		change func(*corev1.Pod)
-		again  bool // the fields put aside are decoded
-		why    string
-	}{
-		{func(p *corev1.Pod) { p.Name = "q" }, false, "another pod that is the same in this"},
-		{func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 3 }, false, "one that has restarted"},
-		{func(p *corev1.Pod) { p.Status.ContainerStatuses[0].AllocatedResources = amount("4") }, true, "one that has been given more"},
-		{func(p *corev1.Pod) { p.Status.ContainerStatuses[1].Resources.Requests = amount("4") }, true, "one that has more"},
-		{func(p *corev1.Pod) { p.Spec.Containers[1].Resources.Requests = amount("4") }, true, "one whose spec asks for more"},
-		{func(p *corev1.Pod) {
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: "True", Reason: corev1.PodReasonInfeasible}}
-		}, true, "one whose resize is pending"},
-		{func(p *corev1.Pod) { p.Status.AllocatedResources = amount("9") }, true, "one that was given more as a whole"},
-		{func(p *corev1.Pod) { p.Status.Resources = &corev1.ResourceRequirements{Requests: amount("9")} }, true, "one that has more as a whole"},
-		{func(p *corev1.Pod) {
-			s := p.Status.ContainerStatuses
-			s[0].Name, s[1].Name = s[1].Name, s[0].Name
-		}, true, "one whose containers have each other's"},
-	} {
-		reader := api.NewWireReader[corev1.Pod](api.KeptWire[corev1.Pod]())
-		read := func(p *corev1.Pod) *corev1.Pod {
-			raw, err := p.Marshal()
-			must(t, err)
-			got := &corev1.Pod{}
-			must(t, reader.Read(raw, got))
-			object.Strip(got)
-			whole := &corev1.Pod{}
-			must(t, whole.Unmarshal(raw))
-			object.Strip(whole)
-			if diff := cmp.Diff(whole, got); diff != "" {
-				t.Errorf("%s: (-of all +read):\n%s", tt.why, diff)
-			}
-			return got
-		}
-		read(pod(nil))
-		if len(reader.Repeats) != 1 {
-			t.Fatalf("%d are known after the first", len(reader.Repeats))
-		}
-		read(pod(tt.change))
-		if again := bytes.Contains(reader.Parts.Own, []byte("1Gi")) && len(reader.Parts.Aside) == 0; again != tt.again {
-			t.Errorf("%s: decoded %t, want %t", tt.why, again, tt.again)
-		}
-	}
 }
 
 // FuzzWire checks that any bytes instead of a pod give an error or a pod, and that the kept fields are not longer

@@ -1,10 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 
@@ -26,9 +24,6 @@ type ProtoMask struct {
 	texts  bool         // a map of strings with values that many objects share
 	marks  bool         // a map of strings; only snapshot.PodAnnotations are kept
 	list   sized        // the list to count, if any
-	aside  bool         // the field is put aside; if keeps is true, it is also kept
-	keeps  bool
-	full   *ProtoMask // of an object: the mask to use if the fields put aside matter
 }
 
 // sized identifies a list whose members are counted before the object is decoded.
@@ -45,11 +40,10 @@ var sizedNames = map[string]sized{"conditions": conditions, "containerStatuses":
 
 // Masks for the messages that one response may contain thousands of times.
 var (
-	nodeWire  = maskOf[corev1.Node](object.OfNode)
-	boundWire = maskOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+`} `+object.OfFewStatus,
-		object.OfPodMeta+`spec{`+object.OfPodSpec+`} `+object.OfPodStatus)
-	unboundWire = maskOf[corev1.Pod](object.OfPodMeta+`spec{`+object.OfPodSpec+object.OfUnbound+`} `+object.OfFewStatus,
-		object.OfPodMeta+`spec{`+object.OfPodSpec+object.OfUnbound+`} `+object.OfPodStatus)
+	nodeWire    = maskOf[corev1.Node](object.OfNode)
+	boundWire   = maskOf[corev1.Pod](object.OfPodMeta + `spec{` + object.OfPodSpec + `} ` + object.OfPodStatus)
+	unboundWire = maskOf[corev1.Pod](object.OfPodMeta + `spec{` + object.OfPodSpec + object.OfUnbound + `} ` +
+		object.OfPodStatus)
 	LabeledMask = maskOf[metav1.PartialObjectMetadata](`metadata{name labels}`)
 	PodMetaMask = maskOf[metav1.PartialObjectMetadata](object.OfPodMeta)
 )
@@ -97,12 +91,11 @@ type Parts struct {
 	Own    []byte        // fields that belong to this object only
 	Common []byte        // fields that other objects share
 	Texts  []byte        // encoded entries of the map of strings
-	Aside  []byte        // fields that are put aside
 	sizes  [allSized]int // lengths of the lists
 }
 
 func (p *Parts) reset() {
-	*p = Parts{Own: p.Own[:0], Common: p.Common[:0], Texts: p.Texts[:0], Aside: p.Aside[:0]}
+	*p = Parts{Own: p.Own[:0], Common: p.Common[:0], Texts: p.Texts[:0]}
 }
 
 // Split appends the kept fields of message to into. It returns false if message is not valid protobuf.
@@ -123,11 +116,6 @@ func (w *ProtoMask) Split(into *Parts, message []byte) bool {
 		}
 		part := w.fields[number]
 		into.sizes[part.list]++
-		if part.aside {
-			if into.Aside = append(into.Aside, field...); !part.keeps {
-				continue
-			}
-		}
 		switch {
 		case kind == protowire.BytesType && !part.whole:
 			inner, _ := protowire.ConsumeBytes(field[n:])
@@ -181,16 +169,14 @@ func closed(in []byte, at, tag int, mayLack bool) []byte {
 
 // wireReader decodes the kept fields of objects.
 type wireReader[T any, P OneOf[T]] struct {
-	kept    func(raw []byte) *ProtoMask
-	Parts   Parts
-	Known   intern.Cache[P] // objects decoded from Common, by its bytes
-	Repeats map[string]bool // Common and Aside of objects in which Aside adds nothing
-	key     []byte          // buffer for a key of Repeats
+	kept  func(raw []byte) *ProtoMask
+	Parts Parts
+	Known intern.Cache[P] // objects decoded from Common, by its bytes
 }
 
 // NewWireReader returns a reader that decodes the fields that kept selects.
 func NewWireReader[T any, P OneOf[T]](kept func(raw []byte) *ProtoMask) *wireReader[T, P] {
-	return &wireReader[T, P]{kept: kept, Repeats: map[string]bool{}}
+	return &wireReader[T, P]{kept: kept}
 }
 
 // Read decodes the kept fields of raw into o, and overwrites the object that o had before. o shares memory with other
@@ -200,39 +186,6 @@ func (r *wireReader[T, P]) Read(raw []byte, o P) error {
 	if r.Parts.reset(); !w.Split(&r.Parts, raw) {
 		return errDamaged
 	}
-	if len(r.Parts.Aside) == 0 || r.addsNothing() {
-		return r.make(o)
-	}
-	if r.Parts.reset(); !w.full.Split(&r.Parts, raw) {
-		return errDamaged
-	}
-	err := r.make(o)
-	if object.Strip(o); err == nil && len(r.Repeats) < intern.Most && len(r.key) <= intern.Longest && repeatsSpec(o) {
-		r.Repeats[string(r.key)] = true
-	}
-	return err
-}
-
-// addsNothing reports whether the fields put aside are known to add nothing to the common fields. They are the
-// requests of containers, which the status of a pod repeats from its spec. While a pod is being resized, its status
-// differs.
-func (r *wireReader[T, P]) addsNothing() bool {
-	r.key = append(append(append(r.key[:0], r.Parts.Common...), 0), r.Parts.Aside...)
-	return r.Repeats[string(r.key)] && !bytes.Contains(r.Parts.Own, []byte(corev1.PodResizePending))
-}
-
-// repeatsSpec reports whether Strip removed all requests from the status of a pod, and no resize is pending.
-func repeatsSpec(o any) bool {
-	p, is := o.(*corev1.Pod)
-	return is && !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses),
-		func(c corev1.ContainerStatus) bool {
-			return c.Resources != nil || c.AllocatedResources != nil
-		}) && !slices.ContainsFunc(p.Status.Conditions,
-		func(c corev1.PodCondition) bool { return c.Type == corev1.PodResizePending })
-}
-
-// make decodes the parts into o.
-func (r *wireReader[T, P]) make(o P) error {
 	with, err := r.Known.Of(r.Parts.Common, func() (P, error) {
 		with := P(new(T))
 		err := Unpack(r.Parts.Common, with, true)
@@ -330,19 +283,13 @@ func appendEntry(in, key, value []byte) []byte {
 }
 
 // maskOf returns a function that builds the ProtoMask of T on its first call. kept lists the names of the kept
-// fields. full, if given, lists the fields to keep if the fields put aside matter.
-func maskOf[T any](kept string, full ...string) func() *ProtoMask {
-	return sync.OnceValue(func() *ProtoMask {
-		w := parseMask(reflect.TypeFor[T](), &kept)
-		for _, all := range full {
-			w.full = parseMask(reflect.TypeFor[T](), &all)
-		}
-		return w
-	})
+// fields.
+func maskOf[T any](kept string) func() *ProtoMask {
+	return sync.OnceValue(func() *ProtoMask { return parseMask(reflect.TypeFor[T](), &kept) })
 }
 
-// parseMask parses field names from kept up to a closing brace. A name may have prefixes: = sets common, # texts, @
-// marks, ~ aside, and & both aside and keeps. parseMask panics if t has no field with that name.
+// parseMask parses field names from kept up to a closing brace. A name may have prefixes: = sets common, # texts,
+// and @ marks. parseMask panics if t has no field with that name.
 func parseMask(t reflect.Type, kept *string) *ProtoMask {
 	w := &ProtoMask{}
 	for {
@@ -355,8 +302,6 @@ func parseMask(t reflect.Type, kept *string) *ProtoMask {
 		name, common := strings.CutPrefix((*kept)[:end], "=")
 		name, texts := strings.CutPrefix(name, "#")
 		name, marks := strings.CutPrefix(name, "@")
-		name, aside := strings.CutPrefix(name, "~")
-		name, keeps := strings.CutPrefix(name, "&")
 		*kept = (*kept)[end:]
 		number, is := numberOf(t, name)
 		part := &ProtoMask{whole: true}
@@ -364,8 +309,7 @@ func parseMask(t reflect.Type, kept *string) *ProtoMask {
 			*kept = rest
 			part = parseMask(is, kept)
 		}
-		part.common, part.texts, part.marks, part.list, part.aside, part.keeps = common, texts, marks, sizedNames[name],
-			aside || keeps, keeps
+		part.common, part.texts, part.marks, part.list = common, texts, marks, sizedNames[name]
 		for len(w.fields) <= number {
 			w.fields = append(w.fields, nil)
 		}
