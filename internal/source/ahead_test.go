@@ -117,7 +117,7 @@ func TestReadAheadOnce(t *testing.T) {
 func TestReadAheadInVain(t *testing.T) {
 	s := newAPIServer(t, parseWorld(t, "ds agent\nnodes 900"))
 	c := newCluster(t, s)
-	read, stop := api.ReadAhead(c.Clients.Nodes().Kept)
+	read, stop := api.ReadAhead(api.Of[corev1.Node](c.Clients, "").Kept)
 	got := 0
 	page, err := read(background, metav1.ListOptions{Limit: 500}, func(*corev1.Node) error { got++; return nil })
 	if err != nil || page.Continue == "" {

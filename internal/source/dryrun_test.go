@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/cluster"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/manifest"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -343,10 +344,11 @@ func TestClusterIsOnlyDry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets := c.Clients.DaemonSets("kube-system")
+	sets := api.Of[appsv1.DaemonSet](c.Clients, "kube-system")
 	_, created := sets.Create(background, liveSet(t), metav1.CreateOptions{})
 	_, patched := sets.Patch(background, "agent", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-	for what, err := range map[string]error{"create": created, "patch": patched, "delete": c.Clients.Pods("kube-system").Delete(background, "p", metav1.DeleteOptions{})} {
+	deleted := api.Of[corev1.Pod](c.Clients, "kube-system").Delete(background, "p", metav1.DeleteOptions{})
+	for what, err := range map[string]error{"create": created, "patch": patched, "delete": deleted} {
 		if err == nil || !strings.Contains(err.Error(), "that is not a dry run") {
 			t.Errorf("%s: %v", what, err)
 		}

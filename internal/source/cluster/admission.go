@@ -75,34 +75,34 @@ func (r *admissionReader) read(ctx context.Context) error {
 	c, hooks := r.c, &r.hooks
 	g.Go(func() (err error) {
 		r.priorityClasses, r.gaps[0], err = list[schedulingv1.PriorityClass](gctx, c, snapshot.PriorityClasses,
-			metav1.ListOptions{}, c.Clients.PriorityClasses().List, nil)
+			metav1.ListOptions{}, api.Of[schedulingv1.PriorityClass](c.Clients, "").List, nil)
 		return err
 	})
 	if len(runtimeClasses) > 0 {
 		g.Go(func() (err error) {
 			r.runtimeClasses, r.gaps[1], err = byName(gctx, c, snapshot.RuntimeClasses, runtimeClasses,
-				c.Clients.RuntimeClasses().Get, c.Clients.RuntimeClasses().List)
+				api.Of[nodev1.RuntimeClass](c.Clients, "").Get, api.Of[nodev1.RuntimeClass](c.Clients, "").List)
 			return err
 		})
 	}
 	g.Go(func() (err error) {
 		hooks.Validating, r.gaps[2], err = list[admissionv1.ValidatingWebhookConfiguration](gctx, c, snapshot.Webhooks,
-			metav1.ListOptions{}, c.Clients.ValidatingWebhookConfigurations().List, nil)
+			metav1.ListOptions{}, api.Of[admissionv1.ValidatingWebhookConfiguration](c.Clients, "").List, nil)
 		return err
 	})
 	g.Go(func() (err error) {
 		hooks.Mutating, r.gaps[3], err = list[admissionv1.MutatingWebhookConfiguration](gctx, c, snapshot.Webhooks,
-			metav1.ListOptions{}, c.Clients.MutatingWebhookConfigurations().List, nil)
+			metav1.ListOptions{}, api.Of[admissionv1.MutatingWebhookConfiguration](c.Clients, "").List, nil)
 		return err
 	})
 	g.Go(func() (err error) {
 		hooks.ValidatingBindings, r.gaps[4], err = served[admissionv1.ValidatingAdmissionPolicyBinding](gctx, c,
-			snapshot.Webhooks, c.Clients.ValidatingAdmissionPolicyBindings().List)
+			snapshot.Webhooks, api.Of[admissionv1.ValidatingAdmissionPolicyBinding](c.Clients, "").List)
 		return err
 	})
 	g.Go(func() (err error) {
 		hooks.MutatingBindings, r.gaps[5], err = served[admissionv1.MutatingAdmissionPolicyBinding](gctx, c,
-			snapshot.Webhooks, c.Clients.MutatingAdmissionPolicyBindings().List)
+			snapshot.Webhooks, api.Of[admissionv1.MutatingAdmissionPolicyBinding](c.Clients, "").List)
 		return err
 	})
 	if err := g.Wait(); err != nil {
@@ -119,10 +119,11 @@ func (r *admissionReader) read(ctx context.Context) error {
 func (r *admissionReader) ofNamespace(ctx context.Context, g source.Group, n *part.NamespaceParts, namespace string,
 	accounts []string) {
 	core := r.c.Clients
+	namespaces, ofAccounts := api.Of[corev1.Namespace](core, ""), api.Of[corev1.ServiceAccount](core, namespace)
 	if n.Namespace == nil {
 		g.Go(func() error {
-			found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, core.Namespaces().Get,
-				core.Namespaces().List)
+			found, gaps, err := byName(ctx, r.c, snapshot.Namespaces, []string{namespace}, namespaces.Get,
+				namespaces.List)
 			if n.Gaps[0] = gaps; len(found) > 0 {
 				n.Namespace = &found[0]
 			}
@@ -131,17 +132,17 @@ func (r *admissionReader) ofNamespace(ctx context.Context, g source.Group, n *pa
 	}
 	g.Go(func() (err error) {
 		n.Accounts, n.Gaps[1], err = byName(ctx, r.c, snapshot.ServiceAccounts, accounts,
-			core.ServiceAccounts(namespace).Get, core.ServiceAccounts(namespace).List)
+			ofAccounts.Get, ofAccounts.List)
 		return err
 	})
 	g.Go(func() (err error) {
 		n.Quotas, n.Gaps[2], err = list[corev1.ResourceQuota](ctx, r.c, snapshot.ResourceQuotas, metav1.ListOptions{},
-			core.ResourceQuotas(namespace).List, nil)
+			api.Of[corev1.ResourceQuota](core, namespace).List, nil)
 		return err
 	})
 	g.Go(func() (err error) {
 		n.Limits, n.Gaps[3], err = list[corev1.LimitRange](ctx, r.c, snapshot.LimitRanges, metav1.ListOptions{},
-			core.LimitRanges(namespace).List, nil)
+			api.Of[corev1.LimitRange](core, namespace).List, nil)
 		return err
 	})
 }
@@ -159,7 +160,7 @@ func (r *admissionReader) policies(ctx context.Context, left int) error {
 	if bound[snapshot.ValidatingPolicy] && left > 0 {
 		left--
 		got, gaps, err := list[admissionv1.ValidatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{},
-			r.c.Clients.ValidatingAdmissionPolicies().List, nil)
+			api.Of[admissionv1.ValidatingAdmissionPolicy](r.c.Clients, "").List, nil)
 		if err != nil {
 			return err
 		}
@@ -169,7 +170,7 @@ func (r *admissionReader) policies(ctx context.Context, left int) error {
 	}
 	if bound[snapshot.MutatingPolicy] && left > 0 {
 		got, gaps, err := list[admissionv1.MutatingAdmissionPolicy](ctx, r.c, snapshot.Webhooks, metav1.ListOptions{},
-			r.c.Clients.MutatingAdmissionPolicies().List, nil)
+			api.Of[admissionv1.MutatingAdmissionPolicy](r.c.Clients, "").List, nil)
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func (c *Cluster) Revisions(ctx context.Context, ref source.Ref) ([]appsv1.Contr
 	}
 	at, _ = c.now(at)
 	all, _, err := ReadPages(ctx, c.allowed, metav1.ListOptions{LabelSelector: r.Selector.String()},
-		c.Clients.ControllerRevisions(ref.Namespace).List, r.Takes)
+		api.Of[appsv1.ControllerRevision](c.Clients, ref.Namespace).List, r.Takes)
 	if err != nil {
 		return nil, at, c.Refused(ctx, "controllerrevisions of namespace "+ref.Namespace,
 			"kubectl auth can-i list controllerrevisions.apps -n "+ref.Namespace, err)

@@ -321,8 +321,8 @@ func (c *Cluster) ReadFor(ctx context.Context, ds *appsv1.DaemonSet) (*snapshot.
 	}
 	dated, at := api.WithSlot[api.Date](ctx)
 	// only for the Date of the response
-	if _, err := c.Clients.DaemonSets(ds.Namespace).Get(dated, ds.Name, metav1.GetOptions{}); err != nil &&
-		ctx.Err() != nil {
+	sets := api.Of[appsv1.DaemonSet](c.Clients, ds.Namespace)
+	if _, err := sets.Get(dated, ds.Name, metav1.GetOptions{}); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return c.assemble(ds, read, version, at.Time, nil)
@@ -398,7 +398,7 @@ func Moved(why string) []snapshot.Gap {
 // daemonSet returns a DaemonSet and the Date of the response, or the zero time if it has none.
 func (c *Cluster) daemonSet(ctx context.Context, ref source.Ref) (*appsv1.DaemonSet, time.Time, error) {
 	dated, at := api.WithSlot[api.Date](ctx)
-	ds, err := c.Clients.DaemonSets(ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
+	ds, err := api.Of[appsv1.DaemonSet](c.Clients, ref.Namespace).Get(dated, ref.Name, metav1.GetOptions{})
 	switch {
 	case err == nil && (ds.Name != ref.Name || ds.Namespace != ref.Namespace):
 		err = api.Unusable(fmt.Errorf("daemonset %s", source.Ref{Namespace: ds.Namespace, Name: ds.Name}))
@@ -425,7 +425,8 @@ func (c *Cluster) notFound(ctx context.Context, ref source.Ref) error {
 	}
 	elsewhere, _, err := ReadPages(ctx, c.allowed,
 		metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", ref.Name).String()},
-		c.Clients.DaemonSets(metav1.NamespaceAll).List, func(o metav1.Object) bool { return o.GetName() == ref.Name })
+		api.Of[appsv1.DaemonSet](c.Clients, metav1.NamespaceAll).List,
+		func(o metav1.Object) bool { return o.GetName() == ref.Name })
 	if err == nil {
 		for i := range elsewhere {
 			e.Elsewhere = append(e.Elsewhere, elsewhere[i].Namespace)
@@ -453,7 +454,7 @@ func (c *Cluster) daemonSets(ctx context.Context, f source.Filter) ([]appsv1.Dae
 	if f.Selector != nil {
 		o.LabelSelector = f.Selector.String()
 	}
-	got, _, err := ReadPages(ctx, c.allowed, o, c.Clients.DaemonSets(f.Namespace).List,
+	got, _, err := ReadPages(ctx, c.allowed, o, api.Of[appsv1.DaemonSet](c.Clients, f.Namespace).List,
 		func(o metav1.Object) bool { return f.Matches(o.GetName(), o.GetLabels()) })
 	if err != nil {
 		what, hint := "daemonsets of all namespaces", "kubectl auth can-i list daemonsets.apps -A"

@@ -44,7 +44,7 @@ func (c *Cluster) DryRun(ctx context.Context, m manifest.Manifest) (*manifest.Ap
 	if err != nil {
 		return nil, err
 	}
-	live, err := c.Clients.DaemonSets(m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
+	live, err := api.Of[appsv1.DaemonSet](c.Clients, m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		live = nil
@@ -199,7 +199,8 @@ func (c *Cluster) dryCreate(ctx context.Context, m manifest.Manifest, p manifest
 }
 
 func (c *Cluster) dryCreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	return c.Clients.Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	return api.Of[corev1.Pod](c.Clients, pod.Namespace).Create(ctx, pod,
+		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 }
 
 func (c *Cluster) dryPatch(ctx context.Context, m manifest.Manifest, p manifest.Patch) (*appsv1.DaemonSet, error) {
@@ -208,7 +209,7 @@ func (c *Cluster) dryPatch(ctx context.Context, m manifest.Manifest, p manifest.
 	if p.Kind == types.ApplyPatchType && m.As.Force {
 		o.Force = &m.As.Force
 	}
-	return c.Clients.DaemonSets(m.Namespace).Patch(ctx, m.Name, p.Kind, p.Body, o)
+	return api.Of[appsv1.DaemonSet](c.Clients, m.Namespace).Patch(ctx, m.Name, p.Kind, p.Body, o)
 }
 
 // OnlyDry is a transport that rejects every request that could change anything.

@@ -56,19 +56,19 @@ func (c *Cluster) lists(ctx context.Context, namespace string, of *object.Relati
 			return nil
 		}
 		s.Nodes, gaps[0], err = list[corev1.Node](ctx, c, snapshot.Nodes, metav1.ListOptions{},
-			api.Telling(c.onReading, snapshot.Nodes, 0, c.Clients.Nodes().Kept), nil)
+			api.Telling(c.onReading, snapshot.Nodes, 0, api.Of[corev1.Node](c.Clients, "").Kept), nil)
 		object.SortByName(s.Nodes)
 		return err
 	})
 	g.Go(func() (err error) {
 		s.Revisions, gaps[1], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{},
-			c.Clients.ControllerRevisions(namespace).List, takes)
+			api.Of[appsv1.ControllerRevision](c.Clients, namespace).List, takes)
 		return err
 	})
 	g.Go(func() (err error) {
 		s.PodDisruptionBudgets, gaps[2], err = list[policyv1.PodDisruptionBudget](ctx, c, snapshot.PodDisruptionBudgets,
 			metav1.ListOptions{},
-			c.Clients.PodDisruptionBudgets(namespace).List, selectedBy)
+			api.Of[policyv1.PodDisruptionBudget](c.Clients, namespace).List, selectedBy)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -87,7 +87,7 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *object.Rela
 	var gaps [3][]snapshot.Gap // by list
 	g, ctx := source.NewGroup(ctx)
 	g.Go(func() error {
-		node, err := c.Clients.Nodes().Get(ctx, c.on, metav1.GetOptions{})
+		node, err := api.Of[corev1.Node](c.Clients, "").Get(ctx, c.on, metav1.GetOptions{})
 		if err == nil && node.Name != c.on {
 			err = api.Unusable(fmt.Errorf("node %s", node.Name))
 		}
@@ -104,7 +104,8 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *object.Rela
 			o := metav1.ListOptions{LabelSelector: of.Selector.String(),
 				FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()}
 			here := func(o metav1.Object) bool { return o.(*corev1.Pod).Spec.NodeName == node }
-			if pods[i], gaps[i], err = list[corev1.Pod](ctx, c, snapshot.Pods, o, c.Clients.Pods(namespace).Kept,
+			if pods[i], gaps[i], err = list[corev1.Pod](ctx, c, snapshot.Pods, o,
+				api.Of[corev1.Pod](c.Clients, namespace).Kept,
 				here); err != nil {
 				return err
 			}
@@ -113,7 +114,7 @@ func (c *Cluster) listsOn(ctx context.Context, namespace string, of *object.Rela
 	})
 	g.Go(func() (err error) {
 		s.Revisions, gaps[2], err = list[appsv1.ControllerRevision](ctx, c, snapshot.Revisions, metav1.ListOptions{},
-			c.Clients.ControllerRevisions(namespace).List, of.Takes)
+			api.Of[appsv1.ControllerRevision](c.Clients, namespace).List, of.Takes)
 		return err
 	})
 	err := g.Wait()
@@ -160,7 +161,7 @@ func (c *Cluster) podsOfSeveral(ctx context.Context, all []appsv1.DaemonSet) (*p
 				return slices.ContainsFunc(sets,
 					func(r object.Relation) bool { return r.Selector.Matches(labels.Set(p.GetLabels())) })
 			}
-			ask := api.Telling(c.onReading, snapshot.Pods, 0, c.Clients.Pods(namespace).Kept)
+			ask := api.Telling(c.onReading, snapshot.Pods, 0, api.Of[corev1.Pod](c.Clients, namespace).Kept)
 			pods, gaps, err := listAs(ctx, c, snapshot.Pods, metav1.ListOptions{}, unlessMany(ask, expected[namespace]),
 				stripped[corev1.Pod](kept), object.KeyOf[corev1.Pod], expected[namespace])
 			if errors.Is(err, errManyOthers) {
@@ -304,7 +305,7 @@ func (c *Cluster) podEvents(ctx context.Context, namespace string, whose object.
 		which = append(which, fields.OneTermNotEqualSelector("reason", reason))
 	}
 	asked := metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()}
-	ask := unlessManyNormal(c.Clients.Events(namespace).List)
+	ask := unlessManyNormal(api.Of[corev1.Event](c.Clients, namespace).List)
 	read, gaps, err := list(ctx, c, snapshot.Events, asked, ask, whose.Concerned)
 	if errors.Is(err, errManyOthers) {
 		warnings := fields.OneTermEqualSelector("type", corev1.EventTypeWarning)
@@ -345,7 +346,8 @@ func (c *Cluster) pods(ctx context.Context, r object.Relation) ([]corev1.Pod, []
 		}
 	}
 	return listAs(ctx, c, snapshot.Pods, metav1.ListOptions{LabelSelector: r.Selector.String()},
-		api.Telling(c.onReading, snapshot.Pods, int(expectedPods(r.Ds)), c.Clients.Pods(r.Ds.Namespace).Kept),
+		api.Telling(c.onReading, snapshot.Pods, int(expectedPods(r.Ds)),
+			api.Of[corev1.Pod](c.Clients, r.Ds.Namespace).Kept),
 		stripped[corev1.Pod](nil), object.KeyOf[corev1.Pod], expectedPods(r.Ds))
 }
 
@@ -355,7 +357,7 @@ var errNoMetadata = errors.New("no metadata")
 // podMetadata reads only the metadata of the pods. It fails with errNoMetadata if the server does
 // not support this.
 func (c *Cluster) podMetadata(ctx context.Context, r object.Relation) ([]corev1.Pod, []snapshot.Gap, error) {
-	of := c.Clients.Pods(r.Ds.Namespace)
+	of := api.Of[corev1.Pod](c.Clients, r.Ds.Namespace)
 	ask := func(ctx context.Context, o metav1.ListOptions, each func(*corev1.Pod) error) (metav1.ListMeta, error) {
 		page, err := readMetadata(ctx, of.Listing(o), api.PodMetaMask, func(o *metav1.PartialObjectMetadata) error {
 			pod := &corev1.Pod{ObjectMeta: o.ObjectMeta}
@@ -391,7 +393,7 @@ func (c *Cluster) events(ctx context.Context, namespace string, keep func(metav1
 	which ...fields.Selector) ([]corev1.Event, []snapshot.Gap, error) {
 	return list[corev1.Event](ctx, c, snapshot.Events,
 		metav1.ListOptions{FieldSelector: fields.AndSelectors(which...).String()},
-		c.Clients.Events(namespace).List, keep)
+		api.Of[corev1.Event](c.Clients, namespace).List, keep)
 }
 
 // list reads all pages of a list and keeps the objects for which keep returns true, stripped. If

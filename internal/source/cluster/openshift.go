@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-ds/kubectl-ds/internal/source"
+	"github.com/kubectl-ds/kubectl-ds/internal/source/api"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/object"
 	"github.com/kubectl-ds/kubectl-ds/internal/source/part"
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
@@ -45,7 +46,7 @@ func (c *Cluster) openShift(ctx context.Context, nodes []corev1.Node, namespaces
 
 // namespace reads one Namespace. If it does not exist, that is a Gap.
 func (c *Cluster) namespace(ctx context.Context, name string) (*snapshot.OpenShift, []snapshot.Gap, error) {
-	n, err := c.Clients.Namespaces().Get(ctx, name, metav1.GetOptions{})
+	n, err := api.Of[corev1.Namespace](c.Clients, "").Get(ctx, name, metav1.GetOptions{})
 	if err == nil && n.Name != name {
 		err = errors.New("unusable answer: it is about another namespace")
 	}

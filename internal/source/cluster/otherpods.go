@@ -38,7 +38,8 @@ func (c *Cluster) AddOtherPods(ctx context.Context, all []*snapshot.Snapshot,
 	var budgets []policyv1.PodDisruptionBudget
 	if len(all) > 0 && (nodes == nil || len(nodes) > 0) {
 		if budgets, gaps, err = listAs(ctx, c, snapshot.BudgetsOfOthers, metav1.ListOptions{},
-			c.Clients.PodDisruptionBudgets(metav1.NamespaceAll).List, object.Whole, object.KeyOf, 0); err != nil {
+			api.Of[policyv1.PodDisruptionBudget](c.Clients, metav1.NamespaceAll).List, object.Whole, object.KeyOf,
+			0); err != nil {
 			return nil, err
 		}
 	}
@@ -62,8 +63,9 @@ func (c *Cluster) rows(ctx context.Context, r *part.RowReader, nodes []string) (
 		[]snapshot.Gap, error) {
 		o := metav1.ListOptions{FieldSelector: fields.AndSelectors(append(which, counted...)...).String()}
 		return listAs(ctx, c, snapshot.PodsOfOthers, o,
-			api.Telling(c.onReading, snapshot.PodsOfOthers, 0, c.Clients.Pods(metav1.NamespaceAll).Kept), r.Row,
-			part.RowKey, 0)
+			api.Telling(c.onReading, snapshot.PodsOfOthers, 0,
+				api.Of[corev1.Pod](c.Clients, metav1.NamespaceAll).Kept),
+			r.Row, part.RowKey, 0)
 	}
 	if nodes == nil {
 		return read(ctx, r)

@@ -57,12 +57,12 @@ func (c *Cluster) referred(ctx context.Context, namespace string, w snapshot.Wan
 			Name(w.Name).SetHeader("Accept", part.MetadataOnly).Do(ctx).Into(is)
 		err = api.About(w.Name, is, err)
 	case w.Kind == snapshot.ConfigMap:
-		is, failed := c.Clients.ConfigMaps(namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		is, failed := api.Of[corev1.ConfigMap](c.Clients, namespace).Get(ctx, w.Name, metav1.GetOptions{})
 		if err = api.About(w.Name, is, failed); err == nil {
 			o.Keys, o.BinaryKeys = slices.Sorted(maps.Keys(is.Data)), slices.Sorted(maps.Keys(is.BinaryData))
 		}
 	default:
-		is, failed := c.Clients.Secrets(namespace).Get(ctx, w.Name, metav1.GetOptions{})
+		is, failed := api.Of[corev1.Secret](c.Clients, namespace).Get(ctx, w.Name, metav1.GetOptions{})
 		if err = api.About(w.Name, is, failed); err == nil {
 			o.Keys = slices.Sorted(maps.Keys(is.Data))
 		}

@@ -31,10 +31,10 @@ func (c *Cluster) AddVolumes(ctx context.Context, s *snapshot.Snapshot, claims,
 	r := part.VolumeReader{
 		Claim: func(ctx context.Context, name string) (*corev1.PersistentVolumeClaim, []snapshot.Gap, error) {
 			return one(ctx, c, snapshot.PersistentVolumes, name,
-				c.Clients.PersistentVolumeClaims(s.DaemonSet.Namespace).Get)
+				api.Of[corev1.PersistentVolumeClaim](c.Clients, s.DaemonSet.Namespace).Get)
 		},
 		Volume: func(ctx context.Context, name string) (*corev1.PersistentVolume, []snapshot.Gap, error) {
-			return one(ctx, c, snapshot.PersistentVolumes, name, c.Clients.PersistentVolumes().Get)
+			return one(ctx, c, snapshot.PersistentVolumes, name, api.Of[corev1.PersistentVolume](c.Clients, "").Get)
 		},
 	}
 	if err := r.Read(ctx, part.Distinct(claims)); err != nil {
@@ -83,7 +83,7 @@ func (c *Cluster) drivers(ctx context.Context, r *part.VolumeReader) error {
 
 // limited returns, for each node, its drivers that have a limit.
 func (c *Cluster) limited(ctx context.Context, r *part.VolumeReader) ([][]snapshot.DriverRow, []snapshot.Gap, error) {
-	csi := c.Clients.CSINodes()
+	csi := api.Of[storagev1.CSINode](c.Clients, "")
 	if r.AllNodes {
 		return listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, csi.List,
 			func(n *storagev1.CSINode) ([]snapshot.DriverRow, bool) {
@@ -112,7 +112,8 @@ func (c *Cluster) attached(ctx context.Context, r *part.VolumeReader,
 	}
 	slices.Sort(names)
 	if r.AllNodes {
-		out, gaps, err = listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{}, c.Clients.Nodes().List,
+		out, gaps, err = listAs(ctx, c, snapshot.CSINodes, metav1.ListOptions{},
+			api.Of[corev1.Node](c.Clients, "").List,
 			func(n *corev1.Node) (part.AttachedTo, bool) {
 				_, asked := slices.BinarySearch(names, n.Name)
 				return part.AttachedTo{Node: n.Name, Volumes: snapshot.AttachedOf(n)}, asked
@@ -120,7 +121,7 @@ func (c *Cluster) attached(ctx context.Context, r *part.VolumeReader,
 	} else {
 		out, gaps, err = part.ForNodes(ctx, names, func(ctx context.Context, name string) (part.AttachedTo, bool,
 			[]snapshot.Gap, error) {
-			n, err := c.Clients.Nodes().Get(ctx, name, metav1.GetOptions{})
+			n, err := api.Of[corev1.Node](c.Clients, "").Get(ctx, name, metav1.GetOptions{})
 			if err = api.About(name, n, err); err != nil {
 				g, err := c.gap(ctx, snapshot.CSINodes, err)
 				return part.AttachedTo{}, false, []snapshot.Gap{g}, err

@@ -227,14 +227,15 @@ func (w *Watching) newFeeds(r object.Relation) []*feed {
 	named := fields.OneTermEqualSelector(metav1.ObjectNameField, r.Ds.Name).String()
 	warnings := fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String()
 	return []*feed{
-		newFeed(w, "", "daemonsets.apps", c.Clients.DaemonSets(ns), metav1.ListOptions{FieldSelector: named},
+		newFeed(w, "", "daemonsets.apps", api.Of[appsv1.DaemonSet](c.Clients, ns),
+			metav1.ListOptions{FieldSelector: named},
 			func(o metav1.Object) bool { return o.GetName() == r.Ds.Name && o.GetUID() == r.Ds.UID }),
-		newFeed(w, snapshot.Pods, "pods", c.Clients.Pods(ns),
+		newFeed(w, snapshot.Pods, "pods", api.Of[corev1.Pod](c.Clients, ns),
 			metav1.ListOptions{LabelSelector: r.Selector.String()}, nil),
-		newFeed(w, snapshot.Nodes, "nodes", c.Clients.Nodes(), metav1.ListOptions{}, nil),
-		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", c.Clients.ControllerRevisions(ns),
+		newFeed(w, snapshot.Nodes, "nodes", api.Of[corev1.Node](c.Clients, ""), metav1.ListOptions{}, nil),
+		newFeed(w, snapshot.Revisions, "controllerrevisions.apps", api.Of[appsv1.ControllerRevision](c.Clients, ns),
 			metav1.ListOptions{}, r.Takes),
-		newFeed(w, snapshot.Events, "events", c.Clients.Events(ns),
+		newFeed(w, snapshot.Events, "events", api.Of[corev1.Event](c.Clients, ns),
 			metav1.ListOptions{FieldSelector: warnings}, r.Warns),
 	}
 }
