@@ -22,7 +22,7 @@ import (
 )
 
 // jsonReader reads JSON and counts lines. It leaves the bytes that the decoder reads ahead in its input. It uses the
-// decoder of encoding/json/v2, which takes a fifth of the time. Its errors have the words of encoding/json.
+// decoder of encoding/json/v2, which takes a fifth of the time.
 type jsonReader struct {
 	*jsontext.Decoder
 	in   *bufio.Reader
@@ -134,37 +134,13 @@ func (j *jsonReader) fail(err error) error {
 	case !errors.As(err, &syntax):
 		return err
 	}
-	at, said := syntax.ByteOffset, syntax.Err
-	before, rest := j.prefix(), j.UnreadBuffer()
-	if e := (*json.SyntaxError)(nil); errors.As(json.Unmarshal(slices.Concat(before, rest, []byte(" ")),
-		new(any)), &e) {
-		// otherwise encoding/json finds no error in this text
-		if wrong := int(e.Offset) - len(before) - 1; wrong >= 0 && wrong < len(rest) {
-			at, said = j.InputOffset()+int64(wrong), e
-			if _, end := j.in.Peek(j.held + 1); end == io.EOF && len(bytes.TrimSpace(rest[wrong:])) == 0 {
-				return source.ErrCutOff
-			}
+	rest := j.UnreadBuffer()
+	if wrong := int(syntax.ByteOffset - j.InputOffset()); wrong >= 0 && wrong < len(rest) {
+		if _, end := j.in.Peek(j.held + 1); end == io.EOF && len(bytes.TrimSpace(rest[wrong:])) == 0 {
+			return source.ErrCutOff
 		}
 	}
-	return fmt.Errorf("line %d: %w: %w", j.lineAt(at)+1, source.ErrNotJSON, said)
-}
-
-// prefix returns JSON after which encoding/json expects the same as the decoder expects now.
-func (j *jsonReader) prefix() []byte {
-	in, values := j.StackIndex(j.StackDepth())
-	switch {
-	case in == '[' && values > 0:
-		return []byte("[0")
-	case in == '[':
-		return []byte("[")
-	case in == '{' && values%2 == 1:
-		return []byte(`{""`)
-	case in == '{' && values > 0:
-		return []byte(`{"":0`)
-	case in == '{':
-		return []byte("{")
-	}
-	return nil
+	return fmt.Errorf("line %d: %w: %w", j.lineAt(syntax.ByteOffset)+1, source.ErrNotJSON, syntax.Err)
 }
 
 // jsonInItems matches the start of a list that is read item by item: an array, or a list in the format of kubectl and
