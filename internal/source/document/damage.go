@@ -199,7 +199,7 @@ func kindsIn(it Item, list metav1.TypeMeta) []metav1.TypeMeta {
 		s, _ := ScanYAML(it.Text)
 		k = s.Kind
 	} else {
-		k = kindInJSON(it.Text)
+		k, _ = object.PeekKind(it.Text)
 	}
 	if k.Kind == "null" { // Rancher's collector writes "null" for an empty kind
 		k.Kind = ""
@@ -234,41 +234,6 @@ func itemKinds(list metav1.TypeMeta) []metav1.TypeMeta {
 		kinds = append(kinds, anything...)
 	}
 	return kinds
-}
-
-// kindInJSON returns the kind of an object that is cut off, if it comes before the end.
-func kindInJSON(text []byte) (k metav1.TypeMeta) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	depth, key := 0, ""
-	isKey := false
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return k
-		}
-		switch v := t.(type) {
-		case json.Delim:
-			if v == '{' || v == '[' {
-				depth++
-			} else {
-				depth--
-			}
-			isKey = depth == 1 && (v == '{' || v == '}' || v == ']')
-			continue
-		case string:
-			if depth == 1 && isKey {
-				key, isKey = v, false
-				continue
-			}
-			switch {
-			case depth == 1 && key == "kind":
-				k.Kind = v
-			case depth == 1 && key == "apiVersion":
-				k.APIVersion = v
-			}
-		}
-		isKey = depth == 1
-	}
 }
 
 // tooOld reports whether an object without a kind is a list that kubectl wrote before v1.9. Such a list has the names

@@ -7,26 +7,29 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PeekKind returns the apiVersion and the kind of an object without decoding the rest. raw must be valid JSON. plain
-// is false if only a parser can tell: a key appears twice or has an escape, or the kind is not a plain string.
+// PeekKind returns the apiVersion and the kind of an object without decoding the rest. plain is false if only a parser
+// can tell: a key appears twice or has an escape, or the kind is not a plain string. For JSON that is truncated or
+// invalid, PeekKind returns what it finds, and plain has no meaning.
 func PeekKind(raw []byte) (kind metav1.TypeMeta, plain bool) {
 	var seen [][]byte
 	rest := bytes.TrimLeft(raw, Space)
 	if len(rest) == 0 || rest[0] != '{' {
 		return kind, false
 	}
+	plain = true
 	for rest = rest[1:]; ; {
 		rest = bytes.TrimLeft(rest, Space+",")
 		if len(rest) == 0 {
 			return kind, false
 		}
 		if rest[0] == '}' {
-			return kind, true
+			return kind, plain
 		}
 		key, after, ok := plainText(rest)
-		if !ok || slices.ContainsFunc(seen, func(k []byte) bool { return bytes.Equal(k, key) }) {
+		if !ok {
 			return kind, false
 		}
+		plain = plain && !slices.ContainsFunc(seen, func(k []byte) bool { return bytes.Equal(k, key) })
 		seen = append(seen, key)
 		value := bytes.TrimLeft(after, Space+":")
 		switch string(key) {

@@ -52,6 +52,19 @@ func TestPeekKind(t *testing.T) {
 			t.Errorf("%s begins as %v", text, got)
 		}
 	}
+	for text, want := range map[string]metav1.TypeMeta{ // truncated or invalid
+		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a`: {APIVersion: "v1", Kind: "Pod"},
+		`{"metadata":{"kind":"Pod`:                              {},
+		`{"items":[{"kind":"Pod"}`:                              {},
+		`{"metadata":{"name":}},"kind":"Pod"}`:                  {},
+		`{"a":},"kind":"Pod"}`:                                  {},
+		`{"kind":"Pod","kind":"Node","apiVersion":"v1"}`:        {APIVersion: "v1", Kind: "Node"},
+		`{"kind":"Pod`:                                          {},
+	} {
+		if got, _ := PeekKind([]byte(text)); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
 	r := rand.New(rand.NewPCG(1, 1))
 	words := []string{`{`, `}`, `[`, `]`, `,`, `:`, `"kind"`, `"apiVersion"`, `"Pod"`, `"v1"`, `"a"`, `"\""`, `"}"`, `1`, `null`, ` `, "\n", `"kind":"Pod"`, `"a":{}`, `"b":[{"kind":"No"}]`}
 	valid := 0
