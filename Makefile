@@ -103,7 +103,7 @@ bench: ## measure everything in docs/performance.md, in an hour, and check the l
 #  STAGE=1  keep an API server with 5,000 nodes until Ctrl-C; up to 16 GB of memory
 #  ONLY=measure  compare commands with kubectl and a program that sends the same requests
 #  ONLY=growth  run commands on snapshots; limit: 12 times the CPU for ten times the nodes
-#  ONLY=parse  read a dump of 15,000 nodes; limits: 1.5 times Python's json.load, 200 MB
+#  ONLY=parse  read a dump of 15,000 nodes; limits: 1.5 times Python's json.load, 220 MB
 #  ONLY=agree  compare answers over every way in which an API server pages a list
 #  ONLY=watch  measure explain --watch while nothing changes, and the delay of a change
 #  ONLY=sync  compare one sync of the model with one of the newest real controller

@@ -19,7 +19,7 @@ import (
 const (
 	mostOfLoad    = 1.5
 	mostOfExplain = 1.3
-	mostOfDump    = 200 // MB
+	mostOfDump    = 220 // MB
 
 	parsed = 5 // runs of each
 )
