@@ -74,7 +74,7 @@ func storyStates(t *testing.T) map[string]*snapshot.Snapshot {
 // redactedAnswers returns the differences between the answers.
 func redactedAnswers(t *testing.T, folder string, s *snapshot.Snapshot) (diff []string) {
 	t.Helper()
-	s, err := snapshot.Redact(s, []byte("of this test"))
+	s, err := snapshot.HideValues(s, []byte("of this test"))
 	if err != nil {
 		t.Fatal(err)
 	}

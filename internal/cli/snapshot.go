@@ -29,22 +29,24 @@ func newSnapshot(c *common) *cobra.Command {
 		Long: paragraphs(`
 			Writes a JSON document for each DaemonSet to standard output: the DaemonSet, its
 			revisions, pods and events, the PodDisruptionBudgets that select its pods, and all
-			nodes. With --from, every command gives the same answer from it. NAME may be
-			NAMESPACE/NAME. Instead of NAME, use -A for all DaemonSets, or -l for those with
-			some labels. The output leaves out images and annotations of nodes, most annotations
-			of pods, and all managed fields except those of the DaemonSet.
+			nodes. Passed to --from, the output gives the same answer in every command. NAME may
+			be NAMESPACE/NAME. Instead of NAME, use -A for all DaemonSets, or -l for the
+			DaemonSets with the given labels. The output leaves out images and annotations of
+			nodes, most annotations of pods, and all managed fields except those of the
+			DaemonSet.
 
-			It also has the objects that the API server checks when a pod is created: the
-			namespace, its ResourceQuotas and LimitRanges, the PriorityClasses, and the
-			template's ServiceAccount and RuntimeClass. It names the webhooks and admission
+			The output also contains the objects that the API server checks when a pod is
+			created: the namespace, its ResourceQuotas and LimitRanges, the PriorityClasses, and
+			the template's ServiceAccount and RuntimeClass. It names the webhooks and admission
 			policies that may reject or change the pod. For the ConfigMaps, Secrets and
 			PersistentVolumeClaims that the template refers to, it has the names of their keys
 			and whether they exist, and the PersistentVolumes of the claims. If the controller
-			does nothing, it has the holder of the Lease of kube-controller-manager. It lists
-			the other pods on nodes where a pod is not scheduled or missing, or where the new
-			pod requests different resources than the old one; with --fit, on all nodes. For
-			each of these pods, it has only the namespace, name, node, priority, start time,
-			requests, host ports and PodDisruptionBudgets.
+			is not acting, the output also names the holder of the kube-controller-manager
+			Lease. The output lists the other pods on each node where a pod is missing or not
+			scheduled, or where the new pod requests different resources than the old one. With
+			--fit, it lists them for all nodes. For each of these pods, it has only the
+			namespace, name, node, priority, start time, requests, host ports and
+			PodDisruptionBudgets.
 
 			Literal values of environment variables may be secret. A digest replaces each of
 			them in pod templates, revisions, and annotations that hold a copy. A digest also
@@ -66,14 +68,14 @@ func newSnapshot(c *common) *cobra.Command {
 			same order, so every command gives the same answer. In messages, the known sentences
 			of Kubernetes' own programs stay, and <hidden> replaces the rest.
 
-			What stays is in lists, and nothing else does: numbers, times, amounts and versions,
-			also where they are the tag of an image; words of Kubernetes such as phases and
-			reasons; keys with a meaning of their own, and names of tools such as Helm. So the
-			file still tells how many nodes there are, what pods request, which ports they use and
-			when they were created. Somebody who knows that of your cluster may recognize it.
+			The program keeps only what is on fixed lists: numbers, times, amounts and versions,
+			including those in image tags; words of Kubernetes, such as phases and reasons;
+			well-known keys; and names of tools, such as Helm. So the file still tells how many
+			nodes there are, what pods request, which ports they use and when they were created.
+			Anybody who knows these facts about your cluster may recognize it.
 
-			--redact-map writes which name each stand-in stands for. Keep that file: it undoes
-			the redaction. Without it nothing in the snapshot leads back to a name.`),
+			--redact-map writes a file that maps each stand-in to its name. Keep that file: it undoes
+			the redaction. Without this file, nobody can recover a name from the snapshot.`),
 		Annotations: map[string]string{exitTable: exitStatusTable("", "", row{"0", "written"}, row{"1", "error"})},
 		Example: c.program.examples(`
 			kubectl ds snapshot -n kube-system node-agent > node-agent.json
@@ -97,9 +99,9 @@ func newSnapshot(c *common) *cobra.Command {
 		"write only DaemonSets with these labels, such as app=agent")
 	cmd.Flags().BoolVar(&o.showValues, "show-values", false,
 		"write literal values of environment variables, which may be secret")
-	cmd.Flags().BoolVar(&o.fit, "fit", false, "include a row for each pod of others on the nodes")
-	cmd.Flags().BoolVar(&o.redact, "redact", false, "write stand-ins for names and for whatever somebody wrote")
-	cmd.Flags().StringVar(&o.redactMap, "redact-map", "", "write which name each stand-in stands for to a new file")
+	cmd.Flags().BoolVar(&o.fit, "fit", false, "include the other pods on all nodes, one row per pod")
+	cmd.Flags().BoolVar(&o.redact, "redact", false, "replace names and user-written text with stand-ins")
+	cmd.Flags().StringVar(&o.redactMap, "redact-map", "", "write a new file that maps each stand-in to its name")
 	return cmd
 }
 
@@ -139,7 +141,7 @@ func (o *snapshotOptions) run(ctx context.Context, args []string) error {
 	rand.Read(key)          // Read never fails
 	for i := range all {
 		if !o.showValues {
-			if all[i], err = snapshot.Redact(all[i], key); err != nil {
+			if all[i], err = snapshot.HideValues(all[i], key); err != nil {
 				return err
 			}
 		}

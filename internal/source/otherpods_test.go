@@ -546,7 +546,7 @@ func TestNothingElseOfOtherPods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		redacted, err := snapshot.Redact(all[0], []byte("key"))
+		redacted, err := snapshot.HideValues(all[0], []byte("key"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ var digestForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + DigestPrefix + `[0-9a-f]{16}$`)
 })
 
-// IsDigest reports whether a value has the form of a digest of snapshot.Redact.
+// IsDigest reports whether a value has the form of a digest of snapshot.HideValues.
 // In a Snapshot whose EnvValues are snapshot.EnvDigest, it is one.
 func IsDigest(value string) bool { return digestForm().MatchString(value) }
 

@@ -32,7 +32,7 @@ func differs(path, old, new string) whatif.FieldDiff {
 
 func redacted(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	t.Helper()
-	out, err := snapshot.Redact(s, []byte("of this test"))
+	out, err := snapshot.HideValues(s, []byte("of this test"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ import (
 // tries 5,000 states.
 func TestAnswers(t *testing.T) {
 	for i := range cases.Of(20) {
-		s, err := snapshot.Redact(hardState(int64(i)), []byte("of this test"))
+		s, err := snapshot.HideValues(hardState(int64(i)), []byte("of this test"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ import (
 // known sentence of Kubernetes.
 //
 // Literal values of environment variables must already be digests: see
-// snapshot.Redact. Names accepts its own output. It finds names by their field,
+// snapshot.HideValues. Names accepts its own output. It finds names by their field,
 // and does not search other text for them. The order of a node that a plan adds
 // may differ if names of other nodes begin with the name that it is derived
 // from.

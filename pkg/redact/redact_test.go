@@ -308,7 +308,7 @@ func TestExamplesShowNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err = snapshot.Redact(s, []byte("of this test")); err != nil {
+		if s, err = snapshot.HideValues(s, []byte("of this test")); err != nil {
 			t.Fatal(err)
 		}
 		out, _ := redact.Names([]*snapshot.Snapshot{s})
@@ -354,7 +354,7 @@ func fieldNames(t reflect.Type, known map[string]bool, seen map[reflect.Type]boo
 // decoded, and that redacting it again changes nothing.
 func TestNamesLaws(t *testing.T) {
 	for i := range cases.Of(20) {
-		s, err := snapshot.Redact(dstest.RandomTrouble(int64(i)), []byte("of this test"))
+		s, err := snapshot.HideValues(dstest.RandomTrouble(int64(i)), []byte("of this test"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func digestOf(t *testing.T, value string) string {
 
 func redact(t *testing.T, s *snapshot.Snapshot) *snapshot.Snapshot {
 	t.Helper()
-	out, err := snapshot.Redact(s, key)
+	out, err := snapshot.HideValues(s, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +54,11 @@ func TestDigest(t *testing.T) {
 		t.Errorf("an empty value is %q", got)
 	}
 	s := dstest.State("N", env(corev1.EnvVar{Name: "A", Value: "s3cret"}))
-	other, err := snapshot.Redact(s, []byte("another key"))
+	other, err := snapshot.HideValues(s, []byte("another key"))
 	if err != nil || other.DaemonSet.Spec.Template.Spec.Containers[0].Env[0].Value == a {
 		t.Errorf("by another key the digest is the same: %v", err)
 	}
-	if _, err := snapshot.Redact(s, nil); err == nil {
+	if _, err := snapshot.HideValues(s, nil); err == nil {
 		t.Error("without a key anybody can try values out")
 	}
 }
@@ -222,7 +222,7 @@ func TestRedactLaws(t *testing.T) {
 		if err != nil || back.EnvValues != snapshot.EnvDigest || !bytes.Equal(file, encode(t, back)) {
 			t.Fatalf("seed %d: %v, %q", seed, err, back.EnvValues)
 		}
-		again, err := snapshot.Redact(back, []byte("another key"))
+		again, err := snapshot.HideValues(back, []byte("another key"))
 		if err != nil || !bytes.Equal(file, encode(t, again)) {
 			t.Fatalf("seed %d: %v (-once +twice):\n%s", seed, err, cmp.Diff(string(file), string(encode(t, again))))
 		}

@@ -18,10 +18,10 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// EnvDigest is the EnvValues of a Snapshot that Redact returned.
+// EnvDigest is the EnvValues of a Snapshot that HideValues returned.
 const EnvDigest = "Digest"
 
-// Redact returns a copy of the Snapshot in which digests replace the literal
+// HideValues returns a copy of the Snapshot in which digests replace the literal
 // values of environment variables, which may be secret: in the template, in the
 // revisions, and in annotations that hold a copy of either. Messages that quote
 // a value have template.Hidden instead. Equal values have equal digests, so
@@ -31,7 +31,7 @@ const EnvDigest = "Digest"
 // hash of a template stays, in labels and in names of revisions, and lets a
 // reader confirm a guess of a weak value. Arguments and annotations of the
 // template are not redacted. docs/output.md has the rules.
-func Redact(s *Snapshot, key []byte) (*Snapshot, error) {
+func HideValues(s *Snapshot, key []byte) (*Snapshot, error) {
 	if len(key) == 0 {
 		return nil, errors.New("redact snapshot: no key")
 	}
