@@ -137,7 +137,7 @@ func testWire[T any, P onWire[T]](t *testing.T, set func(int, *T)) {
 	}
 }
 
-// TestChanged checks that a change of a node or a pod in a watch is the same if only its kept fields are decoded, and
+// TestChanged checks that a change to a node or a pod in a watch is the same if only its kept fields are decoded, and
 // that client-go decodes all other changes.
 func TestChanged(t *testing.T) {
 	changes := api.NewChanges()

@@ -193,7 +193,7 @@ func (c *Cluster) ReadAll(ctx context.Context, f source.Filter) ([]*snapshot.Sna
 // few pods. So only one batch is in memory if each drops its Snapshots. If no DaemonSet matches,
 // each is not called.
 //
-// The Snapshots equal those of Read, but what they share is read once: nodes, version, revisions,
+// The Snapshots equal those of Read, but ReadEach reads the parts that they share only once: nodes, version, revisions,
 // events, PodDisruptionBudgets, and in namespaces with several DaemonSets usually the pods.
 // DaemonSets that are deleted during the read are left out.
 func (c *Cluster) ReadEach(ctx context.Context, f source.Filter, each func([]*snapshot.Snapshot) error) error {
@@ -229,8 +229,7 @@ func (c *Cluster) ReadEach(ctx context.Context, f source.Filter, each func([]*sn
 	return nil
 }
 
-// podsPerBatch is the approximate number of pods in one batch of ReadEach, larger than most clusters
-// have.
+// podsPerBatch is the approximate number of pods in one batch of ReadEach. Most clusters have fewer pods.
 const podsPerBatch = 10_000
 
 // batches splits DaemonSets, in their order, into batches of whole namespaces with at most
@@ -586,3 +585,11 @@ func message(err error) string {
 	}
 	return api.WhyOf(err)
 }
+
+// AtMost sets the maximum number of bytes to read from all responses together. The default is
+// DefaultMaxInput. Watches are not counted. Call it before the first request.
+func (c *Cluster) AtMost(bytes int64) { c.allowed.Most = bytes }
+
+// InPagesOf sets the number of objects that each request for a list returns at most. The default is
+// DefaultPage; 0 requests whole lists. Call it before the first request.
+func (c *Cluster) InPagesOf(objects int64) { c.allowed.Page = objects }

@@ -114,8 +114,8 @@ func (c *Cluster) DryRunPod(ctx context.Context, pod *corev1.Pod) (*snapshot.Pod
 	return answer, nil
 }
 
-// dryRunVersion returns the server's version. It returns an error for a server before v1.16, which may
-// apply a dry run.
+// dryRunVersion returns the server's version. It returns an error for a server before v1.16, because such a server may
+// persist the changes of a dry run.
 func (c *Cluster) dryRunVersion(ctx context.Context, what string) (string, error) {
 	v, err := c.version(ctx)
 	if err != nil {

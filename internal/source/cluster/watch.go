@@ -64,10 +64,10 @@ type Seen struct {
 // Objects are filtered and stripped as in Read. For nodes, only changes of labels, taints,
 // spec.unschedulable, deletion and the Ready condition are reported. A watch that ends is resumed
 // or, if its resource version has expired, replaced by a new list, from which only differences are
-// reported. What may not be read is a Gap and is not followed, except for the DaemonSet and its
-// pods, which are required.
+// reported. A resource that the user may not read becomes a Gap and is not followed. The DaemonSet and its pods are
+// required.
 //
-// The Snapshot has no PodDisruptionBudgets. What OpenShift's controller reads is read once.
+// The Snapshot has no PodDisruptionBudgets. Watch reads the objects of OpenShift's controller only once.
 func (c *Cluster) Watch(ctx context.Context, ref source.Ref) (*Watching, error) {
 	ctx = withoutLogs(ctx)
 	ds, at, err := c.daemonSet(ctx, ref)

@@ -23,7 +23,7 @@ type store[T any] struct {
 	noStatus     map[string]bool     // objects without a status, by namespace and name
 }
 
-// without returns how many of the objects for which keep returns true have no status, in words, or
+// without looks at the objects for which keep returns true. It returns, in words, how many of them have no status, or
 // "" if all have one.
 func (s *store[T]) without(keep func(metav1.Object) bool) string {
 	n, all := 0, 0
