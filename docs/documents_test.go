@@ -306,7 +306,7 @@ func numberIn(text string) int {
 	return n
 }
 
-// plans are those of the states after a change of the template, and of those
+// plans are those of the states after a change to the template, and of those
 // that show what else there is.
 func plans(t *testing.T) map[string]*plan.Plan {
 	t.Helper()

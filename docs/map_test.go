@@ -59,7 +59,8 @@ func TestNames(t *testing.T) {
 					}
 					to = readPage(t, page)
 				}
-				if anchor != "" && !slices.ContainsFunc(to.headings(), func(h string) bool { return anchorOf(h) == anchor }) {
+				if anchor != "" && !slices.ContainsFunc(to.headings(),
+					func(h string) bool { return anchorOf(h) == anchor }) {
 					t.Errorf("%s: no heading for the link %s", name, m[1])
 				}
 			}
@@ -74,8 +75,8 @@ func TestNames(t *testing.T) {
 // values.
 type makeTargets map[string]map[string][]string
 
-// readMakefile returns the targets of the Makefile. The test fails if "make help" does not list one of them, or lists
-// other parts for ONLY than the script of the target has.
+// readMakefile returns the targets of the Makefile. The test fails if "make help" does not list one of them, or if the
+// parts that it lists for ONLY differ from those in the target's script.
 func readMakefile(t *testing.T) makeTargets {
 	t.Helper()
 	text := func(name string) string {
@@ -255,7 +256,8 @@ func (p *page) headings() []string {
 
 // anchorOf is how GitHub names a heading in a link.
 func anchorOf(heading string) string {
-	return strings.ReplaceAll(regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
+	return strings.ReplaceAll(regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading),
+		""), " ", "-")
 }
 
 // TestProfile: the table of controller.md says of every version what
@@ -267,7 +269,8 @@ func TestProfile(t *testing.T) {
 	}
 	fields := 0
 	for f := range reflect.TypeFor[daemonset.Profile]().Fields() {
-		if f.Type.Kind() != reflect.Bool || f.Name == "Beyond" || strings.HasPrefix(f.Name, "Namespace") { // those of OpenShift
+		// those of OpenShift
+		if f.Type.Kind() != reflect.Bool || f.Name == "Beyond" || strings.HasPrefix(f.Name, "Namespace") {
 			continue
 		}
 		fields++
@@ -282,7 +285,8 @@ func TestProfile(t *testing.T) {
 					t.Fatal(err)
 				}
 				has := reflect.ValueOf(p).FieldByName(f.Name).Bool()
-				if want := slices.ContainsFunc(since, func(s string) bool { return from(t, s, minor, patch) }); has != want {
+				if want := slices.ContainsFunc(since,
+					func(s string) bool { return from(t, s, minor, patch) }); has != want {
 					t.Errorf("%s in 1.%d.%d: %t, on the page %t", f.Name, minor, patch, has, want)
 				}
 			}
@@ -369,7 +373,9 @@ func TestProven(t *testing.T) {
 	for v := range proven {
 		t.Errorf("the page says that %s is run, and test/oracle has no program for it", v)
 	}
-	if newest := strings.TrimPrefix(daemonset.Newest, "v"); !strings.Contains(strings.Join(readPage(t, "controller.md").sections["Which versions are proven?"], "\n"), newest) {
+	if newest := strings.TrimPrefix(daemonset.Newest,
+		"v"); !strings.Contains(strings.Join(readPage(t, "controller.md").sections["Which versions are proven?"],
+		"\n"), newest) {
 		t.Errorf("the page does not name %s", daemonset.Newest)
 	}
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares the model with the real DaemonSet controllers, or runs the part that ONLY selects. "make help" describes the
-# variables; test/oracle/doc.go describes those of the tests.
+# variables; test/oracle/README.md describes those of the tests.
 set -eu
 cd "$(dirname "$0")/.."
 . test/parts.sh

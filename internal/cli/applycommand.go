@@ -13,7 +13,7 @@ import (
 )
 
 // applyCommands returns the kubectl commands that make the planned change, in their order: first
-// the changes of nodes, then the manifests or the changes of the DaemonSet, then the taints that
+// the changes of nodes, then the manifests or the changes to the DaemonSet, then the taints that
 // evict old pods. If no command exists for some part of the change, it returns nil.
 func (o *planning) applyCommands(p planned) []screen.Command {
 	c := o.change

@@ -43,8 +43,7 @@ func newRoot(called program, in io.Reader, out, errs io.Writer, args ...string) 
 		Use:   called.file,
 		Short: "Explain and forecast DaemonSet rollouts",
 		Long: paragraphs(`
-			Applies the DaemonSet controller's own rules to the objects of a cluster, and never
-			changes any of them.`),
+			Applies the DaemonSet controller's own rules to the objects of a cluster, and never changes the objects.`),
 		Example: called.examples(`
 			# The DaemonSets of this namespace, worst first
 			kubectl ds explain
@@ -200,7 +199,7 @@ func programVersion() string {
 
 func newVersion(c *common) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version and the newest Kubernetes rules it knows", GroupID: "other",
+		Use: "version", Short: "Print the program version and the newest known Kubernetes version", GroupID: "other",
 		Args: noArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error { return c.printVersion() },
 	}

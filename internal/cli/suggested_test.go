@@ -65,7 +65,7 @@ func TestSuggestedCommands(t *testing.T) {
 				if !wayOut {
 					var errs bytes.Buffer
 					status := Main(append([]string{"kubectl-ds"}, args...), strings.NewReader(""), new(bytes.Buffer), &errs)
-					if status != 0 && !strings.Contains(errs.String(), "is invalid: ") { // the API server accepts no change of this DaemonSet
+					if status != 0 && !strings.Contains(errs.String(), "is invalid: ") { // the API server accepts no change to this DaemonSet
 						t.Errorf("%q suggests %q: status %d: %s", asked, line, status, errs.String())
 					}
 					continue

@@ -150,7 +150,7 @@ func brokenTemplate() *corev1.PodTemplateSpec {
 	return &t
 }
 
-// templateEdits are changes of a template by name.
+// templateEdits are changes to a template by name.
 var templateEdits = map[string]func(*corev1.PodTemplateSpec){
 	"image":     func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Image = "example/agent:3" },
 	"args":      func(t *corev1.PodTemplateSpec) { t.Spec.Containers[0].Args = []string{"--level=debug"} },

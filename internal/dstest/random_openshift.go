@@ -67,8 +67,8 @@ func OnOpenShift(s *snapshot.Snapshot, seed int64) *snapshot.Snapshot {
 	return &c
 }
 
-// Anywhere returns a random state of a version; some are of OpenShift, some of these of a
-// version that counts what the namespace excludes.
+// Anywhere returns a random state of a version. Some states are of OpenShift, and some of these of a version that
+// counts the nodes that the namespace excludes.
 func Anywhere(seed int64, version string) *snapshot.Snapshot {
 	switch seed % 6 {
 	case 4:

@@ -209,7 +209,7 @@ func (d *pairing) changed(list []any, fresh func() any) []any {
 	return list
 }
 
-// edits are changes of a template by name.
+// edits are changes to a template by name.
 var edits = map[string]func(*pairing, template.Content){
 	"an argument": func(d *pairing, c template.Content) {
 		of := d.container(c)

@@ -46,9 +46,8 @@ var unescaped = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\
 
 // YAML returns a document as YAML that is safe to print and decodes to the same values.
 //
-// The YAML library does not escape invisible characters and may not quote the text around them. So
-// each is passed to it as a control code, which forces quotes, followed by its escape without the
-// backslash.
+// The YAML library does not escape invisible characters and may not quote the text around them. So YAML replaces each
+// invisible character with a control code, which forces quotes, and the character's escape without the backslash.
 func YAML(document any) (string, error) {
 	raw, err := asJSON(document)
 	if err != nil {

@@ -66,8 +66,8 @@ func drawable(maps []*plan.Map) bool {
 	return len(maps) == 1 || cells <= mostCells
 }
 
-// ExplanationPage writes a page with one Explanation below the other. If the user named no DaemonSet, a table with a
-// row for each of them comes first. Healthy DaemonSets then have only a row.
+// ExplanationPage writes a page that lists the Explanations one below another. If the user named no DaemonSet, a table
+// with a row for each of them comes first. Healthy DaemonSets then have only a row.
 func ExplanationPage(w io.Writer, all []sheet.Explained, listed bool, asked sheet.Asked, style wording.Style) error {
 	var screens []*screen.Screen
 	var maps []*plan.Map

@@ -260,7 +260,7 @@ func (s *planScreen) addWhatIf() {
 	p := s.p
 	if then := p.IfChanged(); then != nil {
 		p = then
-		s.Add(screen.WhatIf, "a change of the template %s: %s", map[plan.OutcomeCode]string{
+		s.Add(screen.WhatIf, "a change to the template %s: %s", map[plan.OutcomeCode]string{
 			plan.Completes: "would complete", plan.Stalls: "would stall", plan.NotRolling: "would wait for you",
 			plan.RemovesAllPods: "would remove all pods", plan.NothingToDo: "would do nothing",
 		}[p.Outcome.Code], newPlanScreen(p, nil, s.Asked, s.Style).summary())

@@ -42,7 +42,7 @@ type Controls struct {
 	Fails  int `json:"fails"`  // pods that fail for the same reason
 }
 
-// Who is who may be to blame.
+// Who is a party that may be to blame.
 type Who string
 
 const (

@@ -142,7 +142,7 @@ const (
 	// Facts: nodes, losing, staying, changed, number, before, eligible, fields, nearest, excludedBy, selects, taints,
 	// labels
 	NoEligibleNode daemonset.Reason = "NoEligibleNode"
-	// NextRolloutStalls: no rollout is in progress, and a simulation shows that a change of the template would not
+	// NextRolloutStalls: no rollout is in progress, and a simulation shows that a change to the template would not
 	// reach every node. The nodes are those that would use up the limit or stay without an available pod
 	// Severity: Warning
 	// Facts: reason, replaced, replaces, atWorst, working, holders, field, limit, excluded

@@ -32,7 +32,7 @@ type Room struct {
 	NotModelled []fit.Unmodelled `json:"notModelled"`
 }
 
-// Victims is how certain the pods are that the scheduler preempts.
+// Victims describes how certain it is which pods the scheduler preempts.
 type Victims struct {
 	// whether the scheduler preempts exactly these pods. If not, it may pick other pods of the same
 	// importance, or a PodDisruptionBudget may protect one of these pods because the number of allowed

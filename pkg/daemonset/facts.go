@@ -265,7 +265,7 @@ type FactKeys struct {
 	Predicted bool   `json:"predicted"` // it follows from the rules, not from an event; otherwise absent
 	Present   bool   `json:"present"`   // the node has the label
 
-	// the condition of the node which shows that it is down on purpose: one of the five conditions of
+	// the node condition that shows that the node is down on purpose: one of the five conditions of
 	// KEP-5683, such as `DrainInProgress`
 	Purpose       string    `json:"purpose"`
 	PurposeReason string    `json:"purposeReason"` // its reason

@@ -42,7 +42,7 @@ const (
 var kindsByHarm = []RemedyKind{RepairNode, SetLabel, RemoveLabel, SelectEveryNode, AddToleration, AddAffinityTerm,
 	RemoveNodeName}
 
-// Remedy is one change of a node, its namespace or the template that may make
+// Remedy is one change to a node, its namespace or the template that may make
 // the node eligible.
 type Remedy struct {
 	Kind RemedyKind `json:"kind"` // what to change
@@ -94,9 +94,8 @@ func Fewest(tolerations []corev1.Toleration) (out []corev1.Toleration) {
 // Remedies returns the smallest set of changes that makes the node eligible,
 // the least harmful first. It returns nil if the node already is.
 //
-// It prefers repairing or relabeling the node to changing the template, which
-// all nodes share and whose change replaces every pod. If an obstacle should
-// not be removed, Remedies returns only NoSensibleChange.
+// It prefers repairing or relabeling the node to changing the template: all nodes share the template, and a change to
+// it replaces every pod. If an obstacle should not be removed, Remedies returns only NoSensibleChange.
 func (p *Placement) Remedies(n *corev1.Node) []Remedy {
 	var changes []Remedy
 	for _, c := range p.Checks(n) {

@@ -229,7 +229,7 @@ func (h *History) choose(pods []Pod) {
 }
 
 // cleanUp sets the revisions that history clean-up deletes in this sync, and
-// those that it deletes after the next change of the template.
+// those that it deletes after the next change to the template.
 func (h *History) cleanUp(ds *appsv1.DaemonSet, pods []Pod) {
 	limit := HistoryLimit(ds)
 	inUse := map[string]bool{}

@@ -94,7 +94,7 @@ func blameByLease(f daemonset.Facts) cause.Blame {
 var outsideParties = []cause.Who{cause.WhoPolicy, cause.WhoOtherWorkload}
 
 // Outside returns the problem with a code if neither the pods nor their nodes
-// are at fault, so that no change of the DaemonSet solves it. Otherwise it
+// are at fault, so that no change to the DaemonSet solves it. Otherwise it
 // returns nil.
 func (e *Explanation) Outside(code daemonset.Reason) *Problem {
 	if p := e.Has(code); p != nil && p.Blame != nil && slices.Contains(outsideParties, p.Blame.Who) {

@@ -64,8 +64,8 @@ func (e *Explanation) Waiting() (pods int, until time.Time) {
 	return pods, until
 }
 
-// Running returns the revisions that pods run. It includes the current revision
-// even without pods if no revision before it has any.
+// Running returns the revisions that pods run. It also includes a current revision without pods if no earlier revision
+// has pods.
 func (e *Explanation) Running() (out []*Revision) {
 	for i := range e.Revisions {
 		if r := &e.Revisions[i]; r.Pods+r.Terminating > 0 || r.Current && len(out) == 0 {

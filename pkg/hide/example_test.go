@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/template"
 )
 
-// Shows a change of a DaemonSet without the value that may be secret.
+// Shows a change to a DaemonSet without the value that may be secret.
 func ExampleDifferences() {
 	before := &appsv1.DaemonSet{}
 	before.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Image: "example/agent:1", Env: []corev1.EnvVar{{Name: "TOKEN", Value: "s3cret"}}}}

@@ -96,11 +96,9 @@ type renumbering struct {
 // controller wrote the number, according to managed fields, after it created
 // the revision.
 //
-// Revisions that another program restored, such as a backup tool, show nothing.
-// Without managed fields, neither does the order of revisions older than the
-// DaemonSet, which may have been restored. An adoption also updates the time in
-// managed fields, so for a revision older than the DaemonSet it counts only if
-// another one was adopted earlier.
+// Revisions that another program, such as a backup tool, restored are no evidence. Revisions older than the DaemonSet
+// may have been restored, so without managed fields their order is no evidence either. An adoption also updates the
+// time in managed fields, so for a revision older than the DaemonSet it counts only if another one was adopted earlier.
 func (ns *numbers) renumberings() map[string]renumbering {
 	out := map[string]renumbering{}
 	for i := range ns.rows {

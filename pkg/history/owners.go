@@ -126,7 +126,7 @@ func managers(ds *appsv1.DaemonSet, tells bool) []Manager {
 	return out
 }
 
-// timeOf returns *t, or the zero time, which sorts first, for nil.
+// timeOf returns *t. For nil, it returns the zero time, which sorts first.
 func timeOf(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}

@@ -23,7 +23,7 @@ func TestRestsOn(t *testing.T) {
 		{deleted, Completes, nil, "tnmv", "pods are only deleted"},
 		{both, Completes, nil, "stnmv", "a rollout does both"},
 		{nil, Stalls, nil, "stnmv", "what would move decides that nothing does"},
-		{nil, NothingToDo, would(Completes), "stnmv", "a change of the template is forecast"},
+		{nil, NothingToDo, would(Completes), "stnmv", "a change to the template is forecast"},
 		{nil, NothingToDo, would(NotRolling), "mv", "which nothing would follow"},
 	} {
 		t.Run(tt.why, func(t *testing.T) {

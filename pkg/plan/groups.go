@@ -11,9 +11,10 @@ import (
 // groups returns the worst that one step of a rollout can do to the nodes that share a value of a label. The controller
 // picks nodes at random, so all of them may be in one group. The hardest hit groups come first.
 //
-// A node without an available pod uses up part of the limit. At worst, therefore, as many nodes of a group are down as
-// the limit allows, or as are down already. A node of another group may get its pod before that step, unless it is
-// assumed to stay down. The step takes down only nodes with an old available pod, and none with maxSurge.
+// A node without an available pod uses up part of the limit. So in the worst case, the number of nodes of a group that
+// are down is the limit, or the number that are already down if that is higher. A node of another group may get its pod
+// before that step, unless it is assumed to stay down. The step takes down only nodes with an old available pod, and
+// none with maxSurge.
 func groups(st *daemonset.State, label string, nodes []assumedNode) []Group {
 	out := []Group{}
 	if label == "" || !st.NodesRead {

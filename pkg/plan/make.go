@@ -14,7 +14,7 @@ import (
 )
 
 // Make returns the Plan of a DaemonSet without a change: of the rollout in progress or, if there is none, of what a
-// change of the template would do.
+// change to the template would do.
 func Make(st *daemonset.State, o Options) *Plan {
 	p, _ := makePlan(st, o)
 	return p
@@ -33,7 +33,7 @@ func makePlan(st *daemonset.State, o Options) (*Plan, []Moment) {
 	return p, nil
 }
 
-// ifTemplateChanged returns what a change of the template would do to a State, and to its groups. It returns nil if the
+// ifTemplateChanged returns what a change to the template would do to a State, and to its groups. It returns nil if the
 // template cannot be changed.
 func ifTemplateChanged(st *daemonset.State, o Options) (*Forecast, []Group) {
 	restarted, err := whatif.Make(st, &whatif.Change{Restart: true})

@@ -202,7 +202,7 @@ func TestMakeWithGaps(t *testing.T) {
 	}
 }
 
-// TestMakeWithoutRevisions checks that, without revisions, a change of the template replaces every pod, even if the
+// TestMakeWithoutRevisions checks that, without revisions, a change to the template replaces every pod, even if the
 // status still says that all pods are updated.
 func TestMakeWithoutRevisions(t *testing.T) {
 	s := dstest.State("N N N", dstest.Edit(func(s *snapshot.Snapshot) {

@@ -65,7 +65,7 @@ type Plan struct {
 	Groups   []Group `json:"groups"`
 	Forecast `json:",inline"`
 
-	// the effect of a change of the template. It is present only if nothing is in progress, and if no change
+	// the effect of a change to the template. It is present only if nothing is in progress, and if no change
 	// was requested or only a change of nodes that leaves pods until the next rollout (`placement.keep`).
 	// Otherwise nil; also nil if the API server would reject any change
 	IfTemplateChanged *Forecast `json:"ifTemplateChanged"`

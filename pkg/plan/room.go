@@ -98,7 +98,7 @@ func (r *room) passes() int {
 // take subtracts a new pod.
 func (r *room) take() { r.add(r.cost, -1) }
 
-// give adds a pod that is gone.
+// give adds back the amounts of a pod that is gone.
 func (r *room) give(p *daemonset.Pod) {
 	if p.Object == simulated {
 		r.add(r.cost, 1)

@@ -349,7 +349,7 @@ func (p *Plan) UndoneBy() *managed.Manager {
 	return nil
 }
 
-// IfChanged returns the forecast for a change of the template as a Plan, or nil if there is none.
+// IfChanged returns the forecast for a change to the template as a Plan, or nil if there is none.
 func (p *Plan) IfChanged() *Plan {
 	if p.IfTemplateChanged == nil {
 		return nil

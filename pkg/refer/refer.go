@@ -1,8 +1,7 @@
 // Package refer returns the objects that the start of a pod refers to, and
 // which of them do not exist: ConfigMaps, Secrets and their keys, and
-// PersistentVolumeClaims. A kubelet does not start a container with an
-// unresolved reference, unless it is optional, and retries indefinitely. The
-// package contains no prose.
+// PersistentVolumeClaims. If a reference is unresolved and not optional, the kubelet does not start the container, and
+// retries indefinitely. The package contains no prose.
 package refer
 
 import (

@@ -106,7 +106,7 @@ func (c Content) Typed() (*corev1.PodTemplateSpec, error) {
 }
 
 // Patched returns a template patched with the data of a ControllerRevision, as
-// kubectl rollout undo does. Both lose fields that the API types do not list.
+// kubectl rollout undo does. Like that command, Patched loses fields that the API types do not list.
 // The API server sets defaults afterwards: see Default.
 func Patched(live *corev1.PodTemplateSpec, data []byte) (*corev1.PodTemplateSpec, error) {
 	if _, err := Fitting(data); err != nil {

@@ -1,4 +1,4 @@
-// Package whatif applies a change of a DaemonSet or of nodes to a State, as the
+// Package whatif applies a change to a DaemonSet or of nodes to a State, as the
 // API server and the node controller would, before the DaemonSet controller
 // acts. The resulting State is explained and planned like any other.
 package whatif
@@ -25,7 +25,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/validate"
 )
 
-// Change is a what-if: a change of the DaemonSet and of nodes. Its parts are
+// Change is a what-if: a change to the DaemonSet and of nodes. Its parts are
 // applied in the order of its fields.
 type Change struct {
 	// DaemonSet is the live object merged with a manifest, and Method the way
@@ -67,7 +67,7 @@ type Result struct {
 // Make returns the result of a change of a State, as the API server would
 // process it. It modifies neither argument. c must not be nil.
 //
-// All changes of the DaemonSet are one write: it increments the generation if
+// All changes to the DaemonSet are one write: it increments the generation if
 // the spec changed, and the template's generation if a ControllerRevision would
 // encode the template differently. A write without a change leaves the
 // DaemonSet as it is.

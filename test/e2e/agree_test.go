@@ -52,17 +52,20 @@ func TestAgreesWithTheController(t *testing.T) {
 	read, recorded := newTally(), newTally()
 	t.Run("of a DaemonSet in", func(t *testing.T) {
 		for namespace, rollouts := range map[string][]rollout{
-			"kube-system": {{name: "maxUnavailable 1", unavailable: number(1)}, {name: "maxUnavailable 25%", unavailable: percent("25%")}},
-			"logging":     {{name: "maxSurge 1", surge: number(1)}, {name: "maxSurge 2", surge: number(2)}},
-			"monitoring":  {{name: "maxUnavailable 4, minReadySeconds 5", unavailable: number(4), minReadySeconds: 5}},
-			"storage":     {{name: "maxUnavailable 2", unavailable: number(2)}, {name: "maxUnavailable 5%", unavailable: percent("5%")}},
+			"kube-system": {{name: "maxUnavailable 1", unavailable: number(1)},
+				{name: "maxUnavailable 25%", unavailable: percent("25%")}},
+			"logging":    {{name: "maxSurge 1", surge: number(1)}, {name: "maxSurge 2", surge: number(2)}},
+			"monitoring": {{name: "maxUnavailable 4, minReadySeconds 5", unavailable: number(4), minReadySeconds: 5}},
+			"storage": {{name: "maxUnavailable 2", unavailable: number(2)},
+				{name: "maxUnavailable 5%", unavailable: percent("5%")}},
 		} {
 			t.Run(namespace, func(t *testing.T) {
 				t.Parallel()
 				ds := stage.NewDaemonSet(namespace, "node-agent", "acme/node-agent:1")
 				must(t, c.CreateNamespace(ctx, ds.Namespace))
 				r := newRecord(t, c, ds.Namespace)
-				ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "500ms", stage.ReadyBefore: "900ms", stage.StopAfter: "500ms"}
+				ds.Spec.Template.Annotations = map[string]string{stage.ReadyAfter: "500ms", stage.ReadyBefore: "900ms",
+					stage.StopAfter: "500ms"}
 				// Otherwise it would make all pods unavailable later.
 				ds.Spec.MinReadySeconds = rollouts[0].minReadySeconds
 				must(t, c.Create(ctx, ds))
@@ -95,18 +98,20 @@ func TestAgreesWithTheController(t *testing.T) {
 	t.Logf("all\nread      %s\nrecorded  %s", read, recorded)
 	// How many reads meet a settled status depends on the machine.
 	if read.compared < 25 || read.inside < 15 || len(read.distinct) < 15 {
-		t.Errorf("too few comparisons of what was read: at least 25, 15 of them in the middle of a rollout, of 15 distinct sets are needed")
+		t.Errorf("too few comparisons of what was read: at least 25, 15 of them in the middle of a rollout, of 15 " +
+			"distinct sets are needed")
 	}
 	if recorded.compared < 150 || recorded.inside < 100 || len(recorded.distinct) < 60 {
-		t.Errorf("too few comparisons of the record: at least 150, 100 of them in the middle of a rollout, of 60 distinct sets are needed")
+		t.Errorf("too few comparisons of the record: at least 150, 100 of them in the middle of a rollout, of 60 " +
+			"distinct sets are needed")
 	}
 	if n := read.differ + recorded.differ; n > 0 {
 		t.Errorf("%d differences", n)
 	}
 }
 
-// follow takes a snapshot through kubectl of each status that lasts for a moment, until the rollout
-// has ended, and one more.
+// follow uses kubectl to take a snapshot of each status that lasts for a moment. It takes a last one after the rollout
+// has ended.
 func follow(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) [][]byte {
 	t.Helper()
 	const moment = 50 * time.Millisecond
@@ -151,18 +156,22 @@ func catchUp(t *testing.T, c *stage.Cluster, r *record, ds *appsv1.DaemonSet) {
 	pods, err := c.Pods(ctx, ds.Namespace, ds.Name)
 	must(t, err)
 	for i := range pods[:min(1, len(pods))] {
-		pod, err := c.Client.CoreV1().Pods(ds.Namespace).Patch(ctx, pods[i].Name, "application/merge-patch+json", mark, metav1.PatchOptions{})
+		pod, err := c.Client.CoreV1().Pods(ds.Namespace).Patch(ctx, pods[i].Name, "application/merge-patch+json", mark,
+			metav1.PatchOptions{})
 		must(t, err)
 		pods[i] = *pod
 	}
-	node, err := c.Client.CoreV1().Nodes().Patch(ctx, "node-01", "application/merge-patch+json", mark, metav1.PatchOptions{})
+	node, err := c.Client.CoreV1().Nodes().Patch(ctx, "node-01", "application/merge-patch+json", mark,
+		metav1.PatchOptions{})
 	must(t, err)
-	set, err := c.Client.AppsV1().DaemonSets(ds.Namespace).Patch(ctx, ds.Name, "application/merge-patch+json", mark, metav1.PatchOptions{})
+	set, err := c.Client.AppsV1().DaemonSets(ds.Namespace).Patch(ctx, ds.Name, "application/merge-patch+json", mark,
+		metav1.PatchOptions{})
 	must(t, err)
 	revisions, err := c.Client.AppsV1().ControllerRevisions(ds.Namespace).List(ctx, metav1.ListOptions{})
 	must(t, err)
 	must(t, c.WaitFor(ctx, "the record to catch up", func(context.Context) (bool, error) {
-		all := (len(pods) == 0 || r.seen("pod", versionOf(t, &pods[0]))) && r.seen("node", versionOf(t, node)) && r.seen("daemonset", versionOf(t, set))
+		all := (len(pods) == 0 || r.seen("pod", versionOf(t, &pods[0]))) && r.seen("node", versionOf(t, node)) &&
+			r.seen("daemonset", versionOf(t, set))
 		for i := range revisions.Items {
 			all = all && r.seen("controllerrevision", versionOf(t, &revisions.Items[i]))
 		}
@@ -182,7 +191,8 @@ func leftTheStatus(t *testing.T, c *stage.Cluster, ds *appsv1.DaemonSet) []left 
 	log, err := c.AuditLog(t.Context())
 	must(t, err)
 	writes := slices.DeleteFunc(log, func(e stage.AuditEntry) bool {
-		return e.Verb != "update" || e.Resource != "daemonsets" || e.Subresource != "status" || e.Namespace != ds.Namespace || e.Name != ds.Name
+		return e.Verb != "update" || e.Resource != "daemonsets" || e.Subresource != "status" ||
+			e.Namespace != ds.Namespace || e.Name != ds.Name
 	})
 	slices.SortStableFunc(writes, func(a, b stage.AuditEntry) int { return a.Received.Compare(b.Received) })
 	syncs, err := c.Syncs(ds.Namespace, ds.Name)
@@ -231,16 +241,22 @@ func TestLeftOf(t *testing.T) {
 		writes []stage.AuditEntry
 		want   []left
 	}{
-		{"a sync that looked", []stage.Sync{sync(10, 19, idle), quiet}, []stage.AuditEntry{write(15, 200, "7")}, []left{{quiet, 7}}},
-		{"one that waited, and did not look", []stage.Sync{sync(10, 19, idle), sync(20, 29)}, []stage.AuditEntry{write(15, 200, "7")}, nil},
+		{"a sync that looked", []stage.Sync{sync(10, 19, idle), quiet}, []stage.AuditEntry{write(15, 200, "7")},
+			[]left{{quiet, 7}}},
+		{"one that waited, and did not look", []stage.Sync{sync(10, 19, idle), sync(20, 29)},
+			[]stage.AuditEntry{write(15, 200, "7")}, nil},
 		{"one that created", []stage.Sync{sync(10, 19, stage.Act{Creates: 1}, idle)}, nil, nil},
 		{"one that deleted", []stage.Sync{sync(10, 19, idle, stage.Act{Deletes: 1})}, nil, nil},
-		{"one whose write was refused wrote all the same; the next left the status before it", []stage.Sync{sync(1, 9, idle), sync(10, 19, idle), quiet},
+		{"one whose write was refused wrote all the same; the next left the status before it",
+			[]stage.Sync{sync(1, 9, idle), sync(10, 19, idle), quiet},
 			[]stage.AuditEntry{write(5, 200, "7"), write(15, 409, "")}, []left{{quiet, 7}}},
-		{"a write that changed nothing leaves the version that there was", []stage.Sync{sync(1, 9, idle), sync(10, 19, idle), quiet},
+		{"a write that changed nothing leaves the version that there was",
+			[]stage.Sync{sync(1, 9, idle), sync(10, 19, idle), quiet},
 			[]stage.AuditEntry{write(5, 200, "7"), write(15, 200, "7")}, []left{{quiet, 7}}},
-		{"of two writes of a sync the last", []stage.Sync{sync(10, 19, idle), quiet}, []stage.AuditEntry{write(12, 200, "7"), write(15, 200, "8")}, []left{{quiet, 8}}},
-		{"a later write is not its status", []stage.Sync{sync(10, 19, idle), quiet}, []stage.AuditEntry{write(15, 200, "7"), write(35, 200, "9")}, []left{{quiet, 7}}},
+		{"of two writes of a sync the last", []stage.Sync{sync(10, 19, idle), quiet},
+			[]stage.AuditEntry{write(12, 200, "7"), write(15, 200, "8")}, []left{{quiet, 8}}},
+		{"a later write is not its status", []stage.Sync{sync(10, 19, idle), quiet},
+			[]stage.AuditEntry{write(15, 200, "7"), write(35, 200, "9")}, []left{{quiet, 7}}},
 	} {
 		t.Run(tt.why, func(t *testing.T) {
 			got, err := leftOf(tt.syncs, tt.writes)
@@ -265,7 +281,8 @@ type tally struct {
 func newTally() *tally { return &tally{distinct: map[string]bool{}, done: map[int64]bool{}} }
 
 func (a *tally) String() string {
-	return fmt.Sprintf("%3d: %3d while something moved, %3d with a status owed, %3d again; %3d compared, %3d of them in the middle, of %d distinct sets of numbers, %d differences",
+	return fmt.Sprintf("%3d: %3d while something moved, %3d with a status owed, %3d again; %3d compared, %3d of them "+
+		"in the middle, of %d distinct sets of numbers, %d differences",
 		a.read, a.moving, a.owed, a.repeated, a.compared, a.inside, len(a.distinct), a.differ)
 }
 
@@ -365,7 +382,8 @@ func matured(ds *appsv1.DaemonSet, pods []corev1.Pod, taken time.Time) bool {
 }
 
 type counts struct {
-	DesiredNumberScheduled, CurrentNumberScheduled, NumberMisscheduled, NumberReady, UpdatedNumberScheduled, NumberAvailable, NumberUnavailable int
+	DesiredNumberScheduled, CurrentNumberScheduled, NumberMisscheduled, NumberReady, UpdatedNumberScheduled,
+	NumberAvailable, NumberUnavailable int
 }
 
 func countsOf(c daemonset.Counts) counts {
@@ -375,7 +393,8 @@ func countsOf(c daemonset.Counts) counts {
 func (a *tally) compare(t *testing.T, plugin, file string, raw []byte) {
 	t.Helper()
 	must(t, os.WriteFile(file, raw, 0o600))
-	cmd := exec.CommandContext(t.Context(), filepath.Join(plugin, "kubectl-ds"), "explain", "node-agent", "--from", file, "-o", "json")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(plugin, "kubectl-ds"), "explain", "node-agent", "--from",
+		file, "-o", "json")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -401,7 +420,8 @@ func (a *tally) judge(t *testing.T, reported counts, computed *counts, agrees bo
 		t.Errorf("the status had settled, but\nreported %+v\ncomputed %+v", reported, computed)
 		return
 	}
-	if reported.UpdatedNumberScheduled < reported.DesiredNumberScheduled || reported.NumberAvailable < reported.DesiredNumberScheduled {
+	if reported.UpdatedNumberScheduled < reported.DesiredNumberScheduled ||
+		reported.NumberAvailable < reported.DesiredNumberScheduled {
 		a.inside++
 	}
 	a.distinct[fmt.Sprint(reported)] = true

@@ -25,7 +25,7 @@ type breaks struct {
 	name    string
 	change  func(*corev1.PodSpec)                           // of the template; nil: none
 	around  func(t *testing.T, c *stage.Cluster, ns string) // setup before the change; nil: none
-	broken  func(t *testing.T, c *stage.Cluster, ns string) // breaks it without a change of the template; nil: not
+	broken  func(t *testing.T, c *stage.Cluster, ns string) // breaks it without a change to the template; nil: not
 	code    string                                          // of the problem
 	subject cause.Subject                                   // without a namespace
 	who     cause.Who                                       // empty: nobody
@@ -33,8 +33,8 @@ type breaks struct {
 	command string                                          // beginning of the printed command
 }
 
-// TestBreakers breaks DaemonSets on a real control plane and checks that the problem is found, and
-// that the first command of explain, or else the plan that it proposes, repairs it.
+// TestBreakers breaks DaemonSets on a real control plane. It checks that explain finds the problem, and that the first
+// command of explain or the plan that explain proposes repairs the DaemonSet.
 func TestBreakers(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -59,7 +59,8 @@ var allBreaks = []breaks{
 		name: "port", change: func(s *corev1.PodSpec) {
 			s.Containers[0].Ports = port9100
 		},
-		around: portHolder, code: "HostPortConflict", subject: cause.Subject{Kind: cause.SubjectHostPort, Name: "9100/TCP"},
+		around: portHolder, code: "HostPortConflict", subject: cause.Subject{Kind: cause.SubjectHostPort,
+			Name: "9100/TCP"},
 		who: cause.WhoChange, verdict: explain.Stuck, command: "kubectl rollout undo ",
 	},
 	{

@@ -111,7 +111,7 @@ spec:
       volumes: [{name: host, hostPath: {path: /, type: Directory}}]
 `
 
-// historyStep is a change of the DaemonSet by a person, with the expected answer.
+// historyStep is a change to the DaemonSet by a person, with the expected answer.
 type historyStep struct {
 	name string
 	do   func(*historyTest)
@@ -347,7 +347,7 @@ var historySteps = []historyStep{
 	},
 }
 
-// TestHistory makes typical changes of a DaemonSet with the real kubectl. After each, the answer
+// TestHistory makes typical changes to a DaemonSet with the real kubectl. After each, the answer
 // must contain exactly the revisions in the API with the numbers of kubectl rollout history, and
 // the expected newest change and notes. The template of every revision must be that of kubectl and
 // must be applicable.

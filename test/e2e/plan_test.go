@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// rollout is a change of the DaemonSet's template and the state of the cluster.
+// rollout is a change to the DaemonSet's template and the state of the cluster.
 type rollout struct {
 	name               string
 	unavailable, surge string // as in the API; "" is 0
@@ -89,7 +89,7 @@ var sequences = []struct {
 type run struct {
 	*rollout
 	from, to int64              // versions between which it happened
-	changed  event              // last change of the template: halfway or at the beginning
+	changed  event              // last change to the template: halfway or at the beginning
 	start    *snapshot.Snapshot // state just after that change, from which the plan is made
 	ended    time.Time          // when the last pod became available, or the last event before it was stuck
 	stalled  bool

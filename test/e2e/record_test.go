@@ -141,7 +141,7 @@ func (r *record) add(e event) {
 	r.events = append(r.events, e)
 }
 
-// hear sets when the controller received each change of a DaemonSet and a pod, according to its
+// hear sets when the controller received each change to a DaemonSet and a pod, according to its
 // log. The record must be complete.
 func (r *record) hear(t *testing.T, c *stage.Cluster, namespace string) {
 	t.Helper()

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/test/e2e/stage"
 )
 
-// TestVerdicts compares the results of changes of a DaemonSet or a node, and the reasons for
+// TestVerdicts compares the results of changes to a DaemonSet or a node, and the reasons for
 // rejections, word for word with the real API server, kubectl and the node controller. DaemonSets
 // are written by dry run, so each row starts with the same one.
 func TestVerdicts(t *testing.T) {

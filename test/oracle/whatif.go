@@ -551,7 +551,7 @@ func addWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	})
 }
 
-// severalWhatIf changes the template, a limit and the nodes at once. All changes of the DaemonSet
+// severalWhatIf changes the template, a limit and the nodes at once. All changes to the DaemonSet
 // are one write.
 func severalWhatIf(r *rand.Rand, s *snapshot.Snapshot) whatIf {
 	limit, image := limitOf(oneOf(r, "2", "30%")), fmt.Sprint("example/agent:", r.IntN(9))

@@ -25,7 +25,8 @@ func features() (out []string) {
 	for _, r := range fit.Reasons {
 		out = append(out, string(r))
 	}
-	for _, r := range []corev1.ResourceName{corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, gpu, pages} {
+	for _, r := range []corev1.ResourceName{corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory,
+		corev1.ResourceEphemeralStorage, gpu, pages} {
 		out = append(out, "too little: "+string(r))
 	}
 	out = append(out, "nothing allocatable", "unresolvable by its request")
@@ -34,7 +35,8 @@ func features() (out []string) {
 			out = append(out, "preemption: "+string(o))
 		}
 	}
-	out = append(out, "preemption: several victims", "preemption: a budget is violated", "preemption: a terminating victim",
+	out = append(out, "preemption: several victims", "preemption: a budget is violated",
+		"preemption: a terminating victim",
 		"preemption: higher priority goes, lower is spared", "preemption: uncertain", "preemption: the order mattered")
 	for _, t := range traps {
 		out = append(out, "decisive: "+t.name)
@@ -75,8 +77,10 @@ func (c *Coverage) add(s *State, v *fit.Verdict, real *wire.Answer, version stri
 	has("unresolvable by its request", v.Reason == fit.NodeResourcesFit && !v.Resolvable)
 	has("preemption: "+string(p.Outcome), true)
 	has("preemption: several victims", len(p.Victims) > 1)
-	has("preemption: a budget is violated", slices.ContainsFunc(p.Victims, func(v fit.Victim) bool { return len(v.Violates) > 0 }))
-	has("preemption: a terminating victim", slices.ContainsFunc(p.Victims, func(v fit.Victim) bool { return v.Terminating }))
+	has("preemption: a budget is violated",
+		slices.ContainsFunc(p.Victims, func(v fit.Victim) bool { return len(v.Violates) > 0 }))
+	has("preemption: a terminating victim",
+		slices.ContainsFunc(p.Victims, func(v fit.Victim) bool { return v.Terminating }))
 	has("preemption: higher priority goes, lower is spared", passesOver(s, p))
 	has("preemption: uncertain", p.Outcome == fit.Possible && !p.Certain)
 	has("preemption: the order mattered", varies(real))
@@ -93,12 +97,16 @@ func (c *Coverage) add(s *State, v *fit.Verdict, real *wire.Answer, version stri
 	}
 }
 
-// passesOver reports whether a pod stays that has a lower priority than a victim.
+// passesOver reports whether a pod with a lower priority than a victim stays.
 func passesOver(s *State, p fit.Preemption) bool {
 	return slices.ContainsFunc(p.Victims, func(v fit.Victim) bool {
 		return slices.ContainsFunc(s.Pods, func(pod corev1.Pod) bool {
-			return pod.Spec.NodeName == theNode && pod.Status.Phase == corev1.PodRunning && priorityOf(&pod) < v.Priority &&
-				!slices.ContainsFunc(p.Victims, func(o fit.Victim) bool { return o.Namespace == pod.Namespace && o.Name == pod.Name })
+			return pod.Spec.NodeName == theNode && pod.Status.Phase == corev1.PodRunning &&
+				priorityOf(&pod) < v.Priority &&
+				!slices.ContainsFunc(p.Victims, func(o fit.Victim) bool {
+					return o.Namespace == pod.Namespace &&
+						o.Name == pod.Name
+				})
 		})
 	})
 }
@@ -120,14 +128,19 @@ var traps = []struct {
 	without func(*State)
 }{
 	{"nominated pods", dropping(func(p *corev1.Pod) bool { return nominated(p) })},
-	{"gated nominated pods", dropping(func(p *corev1.Pod) bool { return nominated(p) && len(p.Spec.SchedulingGates) > 0 })},
-	{"terminating nominated pods", dropping(func(p *corev1.Pod) bool { return nominated(p) && p.DeletionTimestamp != nil })},
+	{"gated nominated pods", dropping(func(p *corev1.Pod) bool {
+		return nominated(p) &&
+			len(p.Spec.SchedulingGates) > 0
+	})},
+	{"terminating nominated pods",
+		dropping(func(p *corev1.Pod) bool { return nominated(p) && p.DeletionTimestamp != nil })},
 	{"that nominated pods of lower priority do not count", each(func(p *corev1.Pod) {
 		if nominated(p) {
 			p.Spec.Priority = new(int32(math.MaxInt32))
 		}
 	})},
-	{"that another scheduler's nominations do not count", each(func(p *corev1.Pod) { p.Spec.SchedulerName = corev1.DefaultSchedulerName })},
+	{"that another scheduler's nominations do not count",
+		each(func(p *corev1.Pod) { p.Spec.SchedulerName = corev1.DefaultSchedulerName })},
 	{"terminating pods", dropping(func(p *corev1.Pod) bool { return !nominated(p) && p.DeletionTimestamp != nil })},
 	{"that ended pods do not count", each(func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })},
 	{"victims that still terminate", each(func(p *corev1.Pod) { p.Status.Conditions = nil })},
@@ -136,7 +149,8 @@ var traps = []struct {
 	{"budgets", func(s *State) { s.PodDisruptionBudgets = nil }},
 	{"that a budget with an empty selector protects nothing", func(s *State) {
 		for i := range s.PodDisruptionBudgets {
-			if b := &s.PodDisruptionBudgets[i]; b.Spec.Selector != nil && len(b.Spec.Selector.MatchLabels)+len(b.Spec.Selector.MatchExpressions) == 0 {
+			if b := &s.PodDisruptionBudgets[i]; b.Spec.Selector != nil &&
+				len(b.Spec.Selector.MatchLabels)+len(b.Spec.Selector.MatchExpressions) == 0 {
 				b.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "nobody", Operator: metav1.LabelSelectorOpDoesNotExist}}}
 			}
 		}
@@ -168,7 +182,10 @@ var traps = []struct {
 			})
 		})(s)
 	}},
-	{"protocols of ports", each(func(p *corev1.Pod) { setPorts(p, func(c *corev1.ContainerPort) { c.Protocol = "" }) })},
+	{"protocols of ports", each(func(p *corev1.Pod) {
+		setPorts(p,
+			func(c *corev1.ContainerPort) { c.Protocol = "" })
+	})},
 	{"ports of sidecars", func(s *State) {
 		for _, p := range append(pointersTo(s.Pods), s.Pod) {
 			for i := range p.Spec.InitContainers {

@@ -121,8 +121,7 @@ func (p *Program) Stop() error {
 	return nil
 }
 
-// tail keeps the end of what is written to it, because the scheduler logs much and only its last
-// lines matter.
+// tail keeps the end of what is written to it, because the scheduler logs a lot and only its last lines matter.
 type tail struct {
 	lock sync.Mutex
 	buf  []byte

@@ -21,7 +21,7 @@ type Breaker struct {
 	Subject cause.Subject
 	Who     cause.Who
 
-	Remedy remedy.Code   // what helps; empty if no change of the DaemonSet or its namespace does
+	Remedy remedy.Code   // what helps; empty if no change to the DaemonSet or its namespace does
 	InVain []remedy.Code // what does not help
 	OfNode bool          // breaks one node, and pods of all revisions on it; otherwise it breaks a rollout
 

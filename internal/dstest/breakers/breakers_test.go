@@ -143,7 +143,8 @@ func (a *answer) problems(b *breakers.Breaker, nodes []string) (of []explain.Pro
 	for _, p := range a.e.Problems {
 		s := p.Subject
 		s.Node, s.Holder = "", ""
-		on := len(p.Nodes) == 0 || slices.ContainsFunc(p.Nodes, func(n string) bool { return slices.Contains(nodes, n) })
+		on := len(p.Nodes) == 0 ||
+			slices.ContainsFunc(p.Nodes, func(n string) bool { return slices.Contains(nodes, n) })
 		if s == b.Subject && on {
 			of = append(of, p)
 		}
@@ -210,8 +211,7 @@ func completes(t *testing.T, b *breakers.Breaker, seed int64, a answer) error {
 	return done(plan.MakeChanged(asked(t, b, seed, made), plan.Options{}))
 }
 
-// asked returns a change with what a plan of it reads in addition: the ServiceAccount that it
-// names.
+// asked returns a change together with the object that its plan also reads: the ServiceAccount that the change names.
 func asked(t *testing.T, b *breakers.Breaker, seed int64, made *whatif.Result) *whatif.Result {
 	t.Helper()
 	after := b.End(seed).Snapshot.Admission
@@ -293,7 +293,8 @@ func keptApart(pair [2]*breakers.Breaker, a answer) error {
 				return fmt.Errorf("%s, which is for %s, ends %+v", r.Code, b.Name, other.Subject)
 			}
 			for _, n := range a.Nodes[1-i] {
-				if r.Code == b.Remedy && r.Worth == remedy.Helps && !serves(a.st.Node(n)) && !slices.Contains(r.Effect.Left, n) {
+				if r.Code == b.Remedy && r.Worth == remedy.Helps && !serves(a.st.Node(n)) &&
+					!slices.Contains(r.Effect.Left, n) {
 					return fmt.Errorf("%s, which is for %s, gives %s a pod", r.Code, b.Name, n)
 				}
 			}
@@ -329,7 +330,8 @@ func TestPairs(t *testing.T) {
 				one := a
 				one.Nodes = a.Nodes[i : i+1]
 				if err := found(t, b, seed, one); err != nil {
-					t.Fatalf("seed %d: %s, and %s, of which %d has ended: %v\n%v", seed, pair[0].Name, pair[1].Name, ended, err, a)
+					t.Fatalf("seed %d: %s, and %s, of which %d has ended: %v\n%v", seed, pair[0].Name, pair[1].Name,
+						ended, err, a)
 				}
 			}
 			if err := keptApart(pair, a); ended < 0 && err != nil {

@@ -32,8 +32,8 @@ func (w *World) restart(t *corev1.PodTemplateSpec) {
 	metav1.SetMetaDataAnnotation(&t.ObjectMeta, "kubectl.kubernetes.io/restartedAt", w.began.Format(time.RFC3339))
 }
 
-// spread returns the nodes on which new pods fail: all nodes without a node breaker, or a random
-// part of them with at least as many nodes as the limit.
+// spread returns the nodes on which new pods fail. If all is true, it returns all nodes without a node breaker.
+// Otherwise it returns a random subset of these, at least as many as the limit.
 func (w *World) spread(all bool) []string {
 	free := w.order[:len(w.order)-2]
 	w.limitTo(min(w.limit, len(free)))
@@ -183,7 +183,8 @@ func (w *World) evicted(message string) func(*corev1.Pod) {
 		w.event(
 			nil,
 			"FailedDaemonPod",
-			fmt.Sprintf("Found failed daemon pod kube-system/%s on node %s, will try to kill it", p.Name, p.Spec.NodeName),
+			fmt.Sprintf("Found failed daemon pod kube-system/%s on node %s, will try to kill it", p.Name,
+				p.Spec.NodeName),
 			7,
 		)
 	}

@@ -539,7 +539,7 @@ func (d *advised) tolerate() string {
 			d.source()
 	case d.Is("strandedBy", "Next"):
 		return "nothing is urgent; if " + where + " must keep " + pods +
-			", add a toleration with the next change of the template"
+			", add a toleration with the next change to the template"
 	}
 	return "if " + where + " must keep " + pods + ", add a toleration now"
 }

@@ -350,7 +350,7 @@ func (b *blamed) unknown() string {
 		return b.noneEligible()
 	case b.Is("lease", "Alive"):
 		return "unclear: kube-controller-manager runs (it renewed its Lease " + b.Age("renewed") +
-			" ago); any change of the DaemonSet, such as an annotation, makes it look again"
+			" ago); any change to the DaemonSet, such as an annotation, makes it look again"
 	case b.p.Code == cause.Terminating && finalizers > 0:
 		return "whoever set the " + wording.PluralOf(finalizers, "finalizer ", "finalizers ") + b.Text("finalizers") +
 			" must remove " + wording.PluralOf(finalizers, "it", "them")
@@ -563,7 +563,7 @@ func (b *blamed) controller() string {
 			"it does not ask for the node selector of the namespace"
 	case b.Yes("missed") && renewed != "":
 		return "kube-controller-manager runs (it renewed its Lease " + renewed + " ago), but this version " +
-			"may not notice that a taint came or went (kubernetes#132459): any change of the DaemonSet, " +
+			"may not notice that a taint came or went (kubernetes#132459): any change to the DaemonSet, " +
 			"such as an annotation, refreshes the status"
 	case b.Is("lease", "Expired") && renewed != "":
 		return "kube-controller-manager is down, or cannot reach the API server: it last renewed its Lease " +

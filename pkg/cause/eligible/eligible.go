@@ -20,7 +20,7 @@ import (
 
 // Values of the fact "changed" of NoEligibleNode.
 const (
-	ChangedTemplate = "Template" // a change of the template, between two existing revisions
+	ChangedTemplate = "Template" // a change to the template, between two existing revisions
 	// no existing template makes a node eligible: nodes have changed, or no node was ever eligible
 	ChangedOther   = "NotTemplate"
 	ChangedUnknown = "Unknown" // the revisions could not be read
@@ -40,8 +40,8 @@ const (
 // None returns the cause if no node of the cluster is eligible. It returns nil if a node is eligible, if there are no
 // nodes, if they could not be read, and if the controller ignores the DaemonSet.
 //
-// The facts are the number of nodes, on how many of them the pod is being deleted (lost is their names), and on how
-// many a pod stays until the next rollout deletes it.
+// The facts are three counts: all nodes, the nodes whose pod is being deleted (lost has their names), and the nodes
+// whose pod stays until the next rollout deletes it.
 func None(st *daemonset.State, lost []string) *cause.Cause {
 	if !st.NodesRead || st.Desired > 0 || st.DaemonSet.DeletionTimestamp != nil || daemonset.SelectsAll(st.DaemonSet) {
 		return nil
@@ -215,7 +215,7 @@ func labelTexts(all []corev1.NodeSelectorRequirement) (texts []string) {
 	return texts
 }
 
-// NoneSince returns which change of the template left no node eligible, as additional facts for the cause of None, and
+// NoneSince returns which change to the template left no node eligible, as additional facts for the cause of None, and
 // when. The change is from the newest revision whose template would make an existing node eligible to the next
 // revision. The time is nil if it is unknown.
 func NoneSince(st *daemonset.State) (daemonset.Facts, *time.Time) {

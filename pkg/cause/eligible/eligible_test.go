@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-ds/kubectl-ds/pkg/snapshot"
 )
 
-// TestNoneEligible checks when no node is eligible, and which change of the template caused it. A revision is written
+// TestNoneEligible checks when no node is eligible, and which change to the template caused it. A revision is written
 // as its number and what its template selects; the last one is the live template.
 func TestNoneEligible(t *testing.T) {
 	for _, tt := range []struct {

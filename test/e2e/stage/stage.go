@@ -74,7 +74,8 @@ type Options struct {
 // DefaultControllers are the controllers that a DaemonSet's life depends on.
 var DefaultControllers = []string{
 	"daemonset-controller", "garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
-	"resourcequota-controller", "taint-eviction-controller", "node-lifecycle-controller", "pod-garbage-collector-controller",
+	"resourcequota-controller", "taint-eviction-controller", "node-lifecycle-controller",
+	"pod-garbage-collector-controller",
 }
 
 // controllersOf returns the names of controllers in kube-controller-manager of a minor version: up
@@ -84,12 +85,14 @@ func controllersOf(version string, names []string) []string {
 	if version == "" || minorOf(version) >= 29 {
 		return names
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "taint-eviction-controller" })
+	names = slices.DeleteFunc(slices.Clone(names),
+		func(name string) bool { return name == "taint-eviction-controller" })
 	if minorOf(version) == 28 {
 		return names
 	}
 	short := map[string]string{
-		"garbage-collector-controller": "garbagecollector", "node-lifecycle-controller": "nodelifecycle", "pod-garbage-collector-controller": "podgc",
+		"garbage-collector-controller": "garbagecollector", "node-lifecycle-controller": "nodelifecycle",
+		"pod-garbage-collector-controller": "podgc",
 	}
 	for i, name := range names {
 		names[i] = cmp.Or(short[name], strings.TrimSuffix(name, "-controller"))
@@ -289,7 +292,8 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 		return err
 	}
 	for name, data := range map[string][]byte{
-		"apiserver.crt": certificate, "apiserver.key": key, "sa.key": accountKey, "audit.yaml": []byte(auditPolicyOf(c.options.Bare)),
+		"apiserver.crt": certificate, "apiserver.key": key, "sa.key": accountKey,
+		"audit.yaml": []byte(auditPolicyOf(c.options.Bare)),
 	} {
 		if err := os.WriteFile(c.path(name), data, 0o600); err != nil {
 			return err
@@ -395,7 +399,7 @@ func (c *Cluster) prepare(etcdPort, apiPort int) error {
 	return nil
 }
 
-// StartProgram starts a program that does not run.
+// StartProgram starts a program that is not running.
 func (c *Cluster) StartProgram(ctx context.Context, name Program) error {
 	if name == Kwok && c.find(APIServer) != nil {
 		if err := c.releaseLeases(ctx); err != nil {
