@@ -127,8 +127,10 @@ func TestMain(m *testing.M) {
 		os.Exit(runLarge(os.Args[1:]))
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "16"); err != nil { // parallel tests of this package wait for timeouts
-		panic(err)
+	if flag.Lookup("test.fuzz").Value.String() == "" { // the flag also sets the number of fuzz workers
+		if err := flag.Set("test.parallel", "16"); err != nil { // parallel tests of this package wait for timeouts
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }
