@@ -100,6 +100,9 @@ func newPlan(c *common) *cobra.Command {
 			# Which DaemonSets lose pods if these nodes get a taint?
 			kubectl ds plan-rollout -A --taint 'worker-*:dedicated=gpu:NoExecute'
 
+			# Which DaemonSets can roll today, and which would stall?
+			kubectl ds plan-rollout -A --restart
+
 			# A check for CI, and a comment for the pull request
 			kubectl ds plan-rollout -f agent.yaml -o markdown \
 			  --fail-on 'stalls,lostNodes>0'`),
@@ -134,6 +137,13 @@ func (o *planOptions) run(ctx context.Context, args []string) error {
 	if len(o.gates) > 0 {
 		gate = "fail-on"
 	}
+	if len(o.names) == 0 && (o.format == inText || !o.text()) {
+		plans, err := o.planEach(ctx, gate)
+		if err != nil {
+			return err
+		}
+		return o.answer(plans, true)
+	}
 	read, err := o.read(ctx, gate)
 	if err != nil {
 		return err
@@ -158,7 +168,7 @@ func (o *planOptions) checkOwn() (err error) {
 	}
 	o.known.Fit = o.fit || slices.ContainsFunc(o.gates, func(g plan.Gate) bool { return g.On == plan.GateUnfit })
 	o.dryRun, o.showsValues = o.serverDryRun, o.showValues
-	ofOne, stdin := o.given(daemonSetFlagNames...), source.StandardInput
+	ofOne, stdin := o.given(singleFlagNames...), source.StandardInput
 	o.recordCommandLine()
 	return firstRefusal(append([]refusal{
 		// for example, from an unset variable of a script

@@ -109,6 +109,9 @@ var daemonSetFlagNames = []string{
 	"node-selector",
 }
 
+// singleFlagNames are those of daemonSetFlagNames that depend on the template of one DaemonSet.
+var singleFlagNames = []string{"image", "to-revision", "toleration", "node-selector"}
+
 // applyFlagNames are the flags that control how a manifest is applied. The first one also controls
 // how a pod is created.
 var applyFlagNames = []string{"server-dry-run", "server-side", "force-conflicts", "field-manager"}

@@ -43,6 +43,9 @@ type planning struct {
 	apply   screen.Command // applies the manifests; empty if the user cannot paste such a command
 
 	ofManifests bool // the change comes from manifests
+
+	footprints map[*plan.Plan]plan.Footprint // of a list of plans
+	failed     []plan.ListError              // DaemonSets of a list without a plan
 }
 
 // planned is a Plan with the data that its screen needs.
@@ -86,6 +89,65 @@ func (o *planning) plans(ctx context.Context, all []*daemonset.State) ([]planned
 		out = append(out, o.planned(r))
 	}
 	return out, nil
+}
+
+// planEach builds the plans of a list, one DaemonSet after another, and drops each State as soon as its
+// plan is made. If the API server would reject the change of a DaemonSet, planEach records the error and
+// continues.
+func (o *planning) planEach(ctx context.Context, gate string) ([]planned, error) {
+	var out []planned
+	var waiting []int // indexes of the plans that need more input
+	var results []*whatif.Result
+	err := o.readEach(ctx, gate, func(st *daemonset.State) error {
+		if err := o.checkGroupLabel(st.Snapshot, o.known.GroupBy, o.change); err != nil {
+			return err
+		}
+		r, err := o.applyChange(st, o.change)
+		if err != nil {
+			o.failed = append(o.failed, plan.ListError{Namespace: st.DaemonSet.Namespace, Name: st.DaemonSet.Name,
+				Message: err.Error()})
+			return nil
+		}
+		if n := o.needsOf(r, true); n.Admission || n.Controller {
+			waiting, results, out = append(waiting, len(out)), append(results, r), append(out, planned{})
+			return nil
+		}
+		out = append(out, o.listed(r))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := o.readShared(ctx, results, true); err != nil {
+		return nil, err
+	}
+	for i, r := range results {
+		out[waiting[i]] = o.listed(r)
+	}
+	return out, nil
+}
+
+// listed returns the plan of r for a list, without its State.
+func (o *planning) listed(r *whatif.Result) planned {
+	p := o.planOf(r, o.known).Plan
+	if o.footprints == nil {
+		o.footprints = map[*plan.Plan]plan.Footprint{}
+	}
+	o.footprints[p] = plan.FootprintOf(r.State, p)
+	return planned{Plan: p}
+}
+
+// together returns the effect of the plans of a list at the same time, or nil if no DaemonSet changes.
+func (o *planning) together(plans []planned) *plan.Together {
+	if o.footprints == nil || o.change == nil || o.given(daemonSetFlagNames...) == "" {
+		return nil
+	}
+	var all []*plan.Plan
+	var footprints []plan.Footprint
+	for _, p := range plans {
+		all, footprints = append(all, p.Plan), append(footprints, o.footprints[p.Plan])
+	}
+	return plan.TogetherOf(all, footprints)
 }
 
 // resolveRevision replaces a negative revision number, which counts back, by the number of that
@@ -155,19 +217,25 @@ func planChange(r *whatif.Result, known plan.Options) planned {
 func (o *planning) readShared(ctx context.Context, results []*whatif.Result, listed bool) error {
 	states, needs := make([]*daemonset.State, len(results)), make([]cause.Needs, len(results))
 	for i, r := range results {
-		states[i], needs[i] = r.State, plan.NeedsOf(r.State, o.known.Fit)
-		if r.Before != nil || r.State.DaemonSet.UID == "" { // no controller has written this status yet
-			needs[i].Controller = false
-		}
-		if listed {
-			needs[i] = cause.Needs{Admission: needs[i].Admission, Controller: needs[i].Controller}
-		}
+		states[i], needs[i] = r.State, o.needsOf(r, listed)
 	}
 	states, err := o.readAllNeeds(ctx, states, needs)
 	for i := range states {
 		results[i].State = states[i]
 	}
 	return err
+}
+
+// needsOf returns the additional input for the plan of r. A plan of a list needs less.
+func (o *planning) needsOf(r *whatif.Result, listed bool) cause.Needs {
+	n := plan.NeedsOf(r.State, o.known.Fit)
+	if r.Before != nil || r.State.DaemonSet.UID == "" { // no controller has written this status yet
+		n.Controller = false
+	}
+	if listed {
+		n = cause.Needs{Admission: n.Admission, Controller: n.Controller}
+	}
+	return n
 }
 
 // readReferences adds the objects to which new pods refer, if the plan creates pods. It includes
@@ -255,7 +323,8 @@ func (o *planning) answer(plans []planned, listed bool) error {
 
 // print writes the plans. made is the number of all plans, including those that are not shown.
 func (o *planning) print(plans []planned, listed bool, made int) error {
-	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind, Items: []*plan.Plan{}}
+	list := &plan.List{APIVersion: snapshot.APIVersion, Kind: plan.ListKind, Items: []*plan.Plan{},
+		Together: o.together(plans), Errors: append([]plan.ListError{}, o.failed...)}
 	for _, p := range plans {
 		list.Items = append(list.Items, p.Plan)
 	}
@@ -268,10 +337,10 @@ func (o *planning) print(plans []planned, listed bool, made int) error {
 		return o.write(plans[0].Plan, headers(plans, planned.header))
 	case listed && made == 0:
 		return o.printNone()
-	case listed && len(plans) == 0:
+	case listed && len(plans)+len(o.failed) == 0:
 		return view.NothingToDo(o.Out, made, o.style)
 	case listed && o.format != inMarkdown:
-		return view.Plans(o.Out, list, o.askedFor(plans[0]), o.style)
+		return view.Plans(o.Out, list, o.asked, o.style)
 	}
 	return writeEach(o.Out, plans,
 		func(p planned) error { return view.Plan(o.Out, p.Plan, p.now, o.askedFor(p), o.style) })
@@ -355,6 +424,8 @@ func (o *planning) status(plans []planned) error {
 	switch {
 	case failed:
 		return statusCondition
+	case len(o.failed) > 0:
+		return o.failure()
 	case len(open) > 0: // an unknown condition must not pass the check
 		hint := "the notes above say what could not be read"
 		ofFit := slices.ContainsFunc(o.gates, func(g plan.Gate) bool { return g.On == plan.GateUnfit })
@@ -375,6 +446,16 @@ func (o *planning) status(plans []planned) error {
 		has[statusPartial] = o.exitCode && (has[statusPartial] || isPartial(&p.Header) || !p.TemplateKnown())
 	}
 	return worstStatus(has)
+}
+
+// failure returns an error for the DaemonSets of a list without a plan. The list has the error of each.
+func (o *planning) failure() error {
+	first := o.failed[0]
+	text := fmt.Sprintf("%s/%s: %s", first.Namespace, first.Name, first.Message)
+	if more := len(o.failed) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return hinted{errors.New(text), fmt.Sprintf("kubectl get daemonset -n %s %s -o yaml", first.Namespace, first.Name)}
 }
 
 // statusOf returns the exit status of one plan with --exit-code, or 0.

@@ -189,6 +189,9 @@ func Plans(w io.Writer, l *plan.List, asked sheet.Asked, style wording.Style) er
 }
 
 func planListScreen(l *plan.List, asked sheet.Asked, style wording.Style) *screen.Screen {
+	if l.Together != nil {
+		return changeListScreen(l, asked, style)
+	}
 	var s screen.Screen
 	t := &screen.Table{Flush: true, Columns: []screen.Column{
 		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "REPLACES", Right: true, Drop: 3},
@@ -215,11 +218,84 @@ func planListScreen(l *plan.List, asked sheet.Asked, style wording.Style) *scree
 		s.Add(screen.Note, screen.Text("REPLACES: old pods that a new one follows; LOSE, GAIN: nodes that lose or "+
 			"get their pod"))
 	}
-	if bad > 0 && l.Items[0].Quality() == plan.EndsBadly {
-		of := sheet.New(&l.Items[0].Header, asked, style)
-		sheet.Look(&s, screen.DoNow, "see the plan of "+of.Subject(), of.Again("plan-rollout"))
-	}
+	lookAtWorst(&s, l, asked, style)
 	return &s
+}
+
+// lookAtWorst adds the command that shows the first plan of a list, if it ends badly.
+func lookAtWorst(s *screen.Screen, l *plan.List, asked sheet.Asked, style wording.Style) {
+	if len(l.Items) > 0 && l.Items[0].Quality() == plan.EndsBadly {
+		of := sheet.New(&l.Items[0].Header, asked, style)
+		sheet.Look(s, screen.DoNow, "see the plan of "+of.Subject(), of.Again("plan-rollout"))
+	}
+}
+
+// changeListScreen shows what a change does to each DaemonSet of a list, and to one node.
+func changeListScreen(l *plan.List, asked sheet.Asked, style wording.Style) *screen.Screen {
+	s := screen.Screen{Notice: "Plan only: nothing has been changed.", Headline: screen.Headline{Counts: true,
+		Subject: wording.Plural(len(l.Items)+len(l.Errors), "DaemonSet"), Text: outcomeCounts(l)}}
+	t := &screen.Table{Flush: true, Columns: []screen.Column{
+		{Head: "VERDICT"}, {Head: "DAEMONSET"}, {Head: "UPDATED", Right: true, Drop: 3}, {Head: "DURATION", Drop: 2},
+		{Head: "CAUSE", Wrap: true, Least: 14},
+	}}
+	for _, p := range l.Items {
+		end := p.AtEnd()
+		t.Row(planVerdict(p), p.DaemonSet.Namespace+"/"+p.DaemonSet.Name,
+			fmt.Sprintf("%d of %d", end.Updated, end.Desired), cmp.Or(wording.RangeWords(p.Outcome.Duration), "-"),
+			newPlanScreen(p, nil, asked, style).causeCell()).Cells[0].Tone = tones[p.Quality()]
+	}
+	for _, e := range l.Errors {
+		t.Row("ERROR", e.Namespace+"/"+e.Name, "-", "-", e.Message).Cells[0].Tone = screen.Bad
+	}
+	togetherEntry(&s, l.Together)
+	s.Add(screen.Body, t)
+	lookAtWorst(&s, l, asked, style)
+	return &s
+}
+
+// causeCell returns why a rollout does not complete, or which nodes stay without an available pod although it does.
+func (s *planScreen) causeCell() string {
+	switch {
+	case s.o.Code == plan.Stalls:
+		return s.blame()
+	case s.p.Verdict() == plan.VerdictWaits:
+		return "OnDelete"
+	}
+	return wording.Phrase("without ", wording.SomeNames(plan.Nodes(s.o.Holders)))
+}
+
+// outcomeCounts returns how many plans of a list have each outcome.
+func outcomeCounts(l *plan.List) string {
+	var complete, stall, wait int
+	for _, p := range l.Items {
+		switch {
+		case p.Outcome.ReachesEnd():
+			complete++
+		case p.Outcome.Code == plan.Stalls:
+			stall++
+		case p.Verdict() == plan.VerdictWaits:
+			wait++
+		}
+	}
+	others := len(l.Items) - complete - stall - wait
+	return wording.Joined(", ",
+		wording.Counted(complete, "would complete", "would complete"), wording.Counted(stall, "would stall", "would stall"),
+		wording.Counted(wait, "would wait for you", "would wait for you"),
+		wording.Counted(others, "would end in another way", "would end in another way"),
+		wording.Counted(len(l.Errors), "would be rejected", "would be rejected"))
+}
+
+// togetherEntry adds how many pods of one node the rollouts take down at the same time, and one after another.
+func togetherEntry(s *screen.Screen, t *plan.Together) {
+	if t.PerNodeAtMost == 0 {
+		return
+	}
+	text := fmt.Sprintf("at the same time: up to %d of the %d available DaemonSet pods of one node are down together",
+		t.PerNodeAtMost, t.Pods)
+	if d := wording.RangeWords(t.OneAfterAnother); d != "" && t.PerNodeAtMost > 1 {
+		text += "; one after another: 1, and it takes " + d
+	}
+	s.Add(screen.Impact, screen.Text(text))
 }
 
 // NothingToDo writes that none of the given number of DaemonSets has anything to do.

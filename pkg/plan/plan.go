@@ -91,6 +91,20 @@ type List struct {
 	// then Stalls, RemovesAllPods, Unknown, MayComplete, Completes, NotRolling, NothingToDo, then by
 	// namespace and name. May be empty
 	Items []*Plan `json:"items"`
+
+	// the effect of all changes at the same time. Only for a list of DaemonSets that a change of flags restarts or
+	// changes; otherwise nil
+	Together *Together `json:"together"`
+
+	// DaemonSets without a plan, because the API server would reject the change, by namespace and name. May be empty
+	Errors []ListError `json:"errors"`
+}
+
+// ListError is a DaemonSet of a List that has no Plan.
+type ListError struct {
+	Namespace string `json:"namespace"` // of the DaemonSet
+	Name      string `json:"name"`      // of the DaemonSet
+	Message   string `json:"message"`   // why there is no plan
 }
 
 // Subject is what a Plan is about.

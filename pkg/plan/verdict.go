@@ -318,7 +318,7 @@ func (p *Plan) HasToDo() bool {
 	staying, none := p.NoneEligible()
 	moves := p.Next.Kind != daemonset.StepNone || len(p.Placement.Gain)+len(p.Placement.Lose) > 0
 	return !p.TemplateKnown() || none && (staying > 0 || p.Change != nil && p.Desired.Before > 0) || moves ||
-		p.Outcome.Unserved() > 0 ||
+		p.Outcome.Unserved() > 0 || p.OfChange() && p.Verdict() == VerdictWaits ||
 		p.Subject != SubjectNothing && p.Outcome.Code != NothingToDo && p.Outcome.Code != NotRolling
 }
 
