@@ -70,7 +70,7 @@ func newSnapshot(c *common) *cobra.Command {
 
 			The program keeps only what is on fixed lists: numbers, times, amounts and versions,
 			including those in image tags; words of Kubernetes, such as phases and reasons;
-			well-known keys; and names of tools, such as Helm. So the file still tells how many
+			well-known keys; and names of tools, such as Helm. So the file still shows how many
 			nodes there are, what pods request, which ports they use and when they were created.
 			Anybody who knows these facts about your cluster may recognize it.
 

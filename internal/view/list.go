@@ -298,7 +298,7 @@ func togetherEntry(s *screen.Screen, t *plan.Together) {
 	s.Add(screen.Impact, screen.Text(text))
 }
 
-// NothingToDo writes that none of the given number of DaemonSets has anything to do.
+// NothingToDo writes that none of the DaemonSets has anything to do. of is their number.
 func NothingToDo(w io.Writer, of int, style wording.Style) error {
 	s := screen.Screen{Headline: screen.Headline{Verdict: "NOTHING TO DO", Counts: true,
 		Subject: wording.Plural(of, "DaemonSet"), Text: "none has a rollout in progress, or a pod to create or delete"}}

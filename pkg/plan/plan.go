@@ -92,11 +92,12 @@ type List struct {
 	// namespace and name. May be empty
 	Items []*Plan `json:"items"`
 
-	// the effect of all changes at the same time. Only for a list of DaemonSets that a change of flags restarts or
-	// changes; otherwise nil
+	// the effect of all changes at the same time. Only if flags change the DaemonSets and none is named; otherwise
+	// nil
 	Together *Together `json:"together"`
 
-	// DaemonSets without a plan, because the API server would reject the change, by namespace and name. May be empty
+	// DaemonSets without a plan, because the API server would reject the change. Empty if DaemonSets are named, because then
+	// the first such error ends the command
 	Errors []ListError `json:"errors"`
 }
 

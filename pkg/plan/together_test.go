@@ -51,6 +51,16 @@ func TestTogether(t *testing.T) {
 			if (got.OneAfterAnother != nil) != tt.inSequence {
 				t.Errorf("one after another: %v", got.OneAfterAnother)
 			}
+			var sum Duration
+			for _, p := range plans {
+				if d := p.Outcome.Duration; d != nil {
+					sum.Optimistic, sum.Expected = sum.Optimistic+d.Optimistic, sum.Expected+d.Expected
+					sum.Pessimistic += d.Pessimistic
+				}
+			}
+			if tt.inSequence && *got.OneAfterAnother != sum {
+				t.Errorf("one after another: %v, want %v", *got.OneAfterAnother, sum)
+			}
 			got.OneAfterAnother = nil
 			if diff := cmp.Diff(&Together{Node: tt.node, PerNodeAtMost: tt.most, Pods: tt.pods}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -211,7 +211,7 @@ func Append[T any](all, more []T) []T {
 //go:noinline
 func appendStep[T any](all, more []T) []T { return append(all, more...) }
 
-// readTime reads a time as the API server writes it, of which metav1.Time makes two copies.
+// readTime decodes a time as the API server writes it. The decoder of metav1.Time copies it twice.
 func readTime(d *jsontext.Decoder, into *metav1.Time) error {
 	if d.PeekKind() != '"' {
 		return errors.ErrUnsupported

@@ -56,7 +56,7 @@ func (a *Answer) mergeMisscheduled(problems []*explain.Problem) (out []*explain.
 	return out
 }
 
-// missingObject names the missing object because of which the API server rejects pods. It returns "" if the API
+// missingObject returns the name of a missing object that makes the API server reject pods. It returns "" if the API
 // server's message names no such object.
 func (a *Answer) missingObject(p *explain.Problem) string {
 	kind, name := cause.NamedObject(p.Facts)
